@@ -1,0 +1,104 @@
+#include "core/atomic_file.hpp"
+
+#include <fcntl.h>     // open
+#include <sys/file.h>  // flock
+#include <sys/stat.h>  // fstat, stat
+#include <unistd.h>    // close, fsync, ftruncate, unlink, write
+
+#include <algorithm>     // min
+#include <cerrno>        // errno
+#include <cstdio>        // rename
+#include <string>        // string
+#include <system_error>  // error_code, generic_category
+
+#include "core/error.hpp"
+
+namespace attn {
+namespace {
+
+// Call it right after what failed: it reads errno.
+[[noreturn]] void fail_with_errno(const char* action, const std::string& path) {
+  const std::string reason = std::generic_category().message(errno);
+  fail("write_file: cannot {} {}: {}", action, path, reason);
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  operator int() const { return number_; }
+
+ private:
+  int number_;
+};
+
+bool is_file_at(int descriptor, const std::string& path) {
+  struct stat here, there;
+  return fstat(descriptor, &here) == 0 && stat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+         here.st_ino == there.st_ino;
+}
+
+// A fixed name, so that kills cannot litter the folder, needs a lock against a second writer. The lock
+// belongs to the open file, so it ends with its owner, however that dies. The writer we waited for has
+// renamed or removed the file we then hold the lock of: that one is no longer ours to write, and we begin
+// again.
+int open_locked(const std::string& path) {
+  for (;;) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (file < 0) fail_with_errno("create", path);
+    // A file system without locks refuses at once: then we go on, and only two writers at once lose by it.
+    while (::flock(file, LOCK_EX) != 0 && errno == EINTR) continue;
+    if (is_file_at(file, path)) return file;
+    ::close(file);
+  }
+}
+
+void write_all(int file, std::string_view bytes, const std::string& path) {
+  constexpr std::size_t most_at_once = std::size_t{1} << 30;  // some systems refuse 2 GB and more
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), most_at_once));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// The rename itself lives in the folder: without this, a power cut can undo it.
+void sync_folder(const std::filesystem::path& path) {
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor < 0) fail_with_errno("open, to sync it, the folder", folder);
+  if (::fsync(descriptor) != 0 && errno != EINVAL) fail_with_errno("sync the folder", folder);
+}
+
+}  // namespace
+
+void write_file_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& pieces) {
+  std::error_code problem;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), problem);
+  if (problem)
+    fail("write_file: cannot make the folder {}: {}", path.parent_path().string(), problem.message());
+  // Renaming would put a plain file in the place of a device such as /dev/null.
+  const std::filesystem::file_status status = std::filesystem::status(path, problem);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    fail("write_file: {} is there already and is not a regular file", path.string());
+
+  const std::string target = path.string(), temporary = target + ".tmp";
+  const Descriptor file(open_locked(temporary));
+  try {
+    if (::ftruncate(file, 0) != 0) fail_with_errno("empty", temporary);
+    for (const std::string_view piece : pieces) write_all(file, piece, temporary);
+    if (::fsync(file) != 0) fail_with_errno("sync", temporary);
+    if (::rename(temporary.c_str(), target.c_str()) != 0)
+      fail_with_errno("rename to its final name", temporary);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder(path);
+}
+
+}  // namespace attn

@@ -1,0 +1,21 @@
+// Writing a file so that it is never seen half written.
+//
+//   write_file_atomically("out/model.safetensors", {header, weights});
+//
+// The pieces go, one after another, into `<path>.tmp` beside the target; that file is synced to the disk and
+// renamed over the target, and the folder is synced. A reader, or whoever looks after a crash, a SIGKILL or a
+// full disk, finds the old file or the new one, each complete. A kill can leave the `.tmp` behind: the next
+// write to the same path uses it up. Two writers of one path take turns, and the later one wins. Missing
+// parent folders are made. Cost: two syncs, some milliseconds on a disk. POSIX only.
+#pragma once
+
+#include <filesystem>   // path
+#include <string_view>  // string_view
+#include <vector>       // vector
+
+namespace attn {
+
+// Throws, saying what could not be done and why; the target is then as it was and the temporary is gone.
+void write_file_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
+
+}  // namespace attn

@@ -1,0 +1,149 @@
+#include "core/kernels/gemm_kernels.hpp"
+
+#include <utility>  // integer_sequence
+
+#include "core/kernels/gemm_parts.hpp"
+
+namespace attn::ATTN_TARGET {
+namespace {
+
+// Where A[i][p] of a tile lies.
+enum class Layout { rows, columns };  // a[i * stride + p], a[p * stride + i]
+
+struct Tile {
+  Index k;
+  const real* a;
+  Index a_stride;
+  const real* b;
+  Index b_stride;
+  real* c;
+  Index ldc;
+  Index last;  // columns in the last vector
+  real alpha;
+  bool add;
+  const real* bias;
+};
+
+template <int R, int V, Layout layout, bool part>
+void multiply_tile(const Tile& t) {
+  vec sum[R][V] = {};
+  const real *a = t.a, *b = t.b;
+  real* const c = t.c;
+  const Index k = t.k, a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc, last = t.last;
+#pragma GCC unroll 16
+  for (int i = 0; i < R; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V * vector_bytes; v += 64) __builtin_prefetch(c + i * ldc + v / sizeof(real), 1);
+  }
+#pragma GCC unroll 4
+  for (Index p = 0; p < k; ++p) {
+    vec row[V];
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) {
+      row[v] = part && v == V - 1 ? load_part(b + v * lanes, last) : load(b + v * lanes);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      const vec x = splat(layout == Layout::rows ? a[i * a_stride] : a[i]);
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) sum[i][v] = fma(x, row[v], sum[i][v]);
+    }
+    a += layout == Layout::rows ? 1 : a_stride;
+    b += b_stride;
+  }
+
+  // Calls body(y, column, whole) on all accumulators y; each branch below then is taken once, not for each of them.
+  const auto each = [&](const auto& body) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) body(sum[i][v], c + i * ldc + v * lanes, v, part && v == V - 1);
+    }
+  };
+  if (const real alpha = t.alpha; alpha != 1) each([&](vec& y, real*, int, bool) { y *= alpha; });
+  if (t.add) each([&](vec& y, const real* at, int, bool edge) { y += edge ? load_part(at, last) : load(at); });
+  if (const real* bias = t.bias) {
+    each([&](vec& y, const real*, int v, bool edge) {
+      y += edge ? load_part(bias + v * lanes, last) : load(bias + v * lanes);
+    });
+  }
+  each([&](const vec& y, real* at, int, bool edge) { edge ? store_part(at, y, last) : store(at, y); });
+}
+
+// The tiles of 1 … tile_m rows by 1 … tile_v vectors, of which the last may be a part.
+using TileFunction = void (*)(const Tile&);
+struct TileTable {
+  TileFunction whole[tile_v][tile_m], part[tile_v][tile_m];
+};
+template <Layout layout, int V, int... R>
+constexpr void fill_table(TileTable& table, std::integer_sequence<int, R...>) {
+  ((table.whole[V - 1][R] = multiply_tile<R + 1, V, layout, false>), ...);
+  ((table.part[V - 1][R] = multiply_tile<R + 1, V, layout, true>), ...);
+}
+template <Layout layout, int... V>
+constexpr TileTable tile_table(std::integer_sequence<int, V...>) {
+  TileTable table = {};
+  (fill_table<layout, V + 1>(table, std::make_integer_sequence<int, tile_m>()), ...);
+  return table;
+}
+constexpr TileTable row_tiles = tile_table<Layout::rows>(std::make_integer_sequence<int, tile_v>());
+constexpr TileTable column_tiles = tile_table<Layout::columns>(std::make_integer_sequence<int, tile_v>());
+
+void multiply(const GemmBlock& block, const GemmA& a, const GemmB& b, real* c) {
+  const TileTable& table = a.columns ? column_tiles : row_tiles;
+  Tile t;
+  t.k = block.k;
+  t.b_stride = b.stride;
+  t.ldc = block.ldc;
+  t.alpha = block.alpha;
+  t.add = block.add;
+  for (Index j = 0; j < block.n; j += tile_n) {
+    const Index columns = min(block.n - j, tile_n);
+    const Index vectors = (columns + lanes - 1) / lanes;
+    t.last = columns - (vectors - 1) * lanes;
+    const TileFunction* functions = (t.last == lanes ? table.whole : table.part)[vectors - 1];
+    t.b = b.data + j / tile_n * b.panel;
+    t.bias = block.bias ? block.bias + j : nullptr;
+    t.c = c + j;
+    t.a = a.data;
+    for (Index i = 0, rows; i < block.m; i += rows) {
+      rows = next_tile(block.m - i);
+      t.a_stride = a.packed ? rows : a.stride;
+      functions[rows - 1](t);
+      t.c += rows * block.ldc;
+      t.a += rows * (a.packed ? block.k : a.columns ? 1 : a.stride);
+    }
+  }
+}
+
+double burn(Index steps) {
+  constexpr int count = 2 * tile_m;
+  vec sum[count] = {};
+  const vec x = splat(real(0.999)), y = splat(real(0.001));
+  for (Index s = 0; s < steps; ++s) {
+#pragma GCC unroll 32
+    for (int i = 0; i < count; ++i) {
+      sum[i] = fma(sum[i], x, y);
+      asm volatile("" : "+v"(sum[i]));
+    }
+  }
+  return 2.0 * double(steps) * count * lanes;
+}
+
+constexpr GemmKernels table = {
+    .tile_m = tile_m,
+    .tile_n = tile_n,
+    .multiply = multiply,
+    .pack_a = pack_a,
+    .pack_b = pack_b,
+    .rows_dot = rows_dot,
+    .rows_add = rows_add,
+    .burn = burn,
+};
+
+}  // namespace
+
+const GemmKernels* gemm_kernels() { return &table; }
+int vector_width() { return lanes; }
+
+}  // namespace attn::ATTN_TARGET

@@ -1,0 +1,128 @@
+// The ops: what can be done with tensors. Each computes its result and knows its gradient.
+//
+// The meaning is PyTorch's. Binary ops broadcast from the right: (2,3) + (3) adds the row to both rows, an
+// axis of size 1 stretches. Axes may be negative: -1 is the last. Shapes that do not fit throw an Error that
+// names the op and the shapes.
+#pragma once
+
+#include "core/kernels.hpp"  // Activation
+#include "core/tensor.hpp"
+
+namespace attn {
+
+// Element by element (core/ops_elementwise.cpp).
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor sub(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Tensor& b);
+Tensor div(const Tensor& a, const Tensor& b);
+Tensor pow(const Tensor& a, const Tensor& b);
+Tensor add(const Tensor& x, real value);
+Tensor mul(const Tensor& x, real value);
+Tensor pow(const Tensor& x, real exponent);
+Tensor neg(const Tensor& x);
+Tensor log(const Tensor& x);
+Tensor sqrt(const Tensor& x);
+Tensor sin(const Tensor& x);
+Tensor cos(const Tensor& x);
+Tensor exp(const Tensor& x);
+Tensor tanh(const Tensor& x);
+Tensor sigmoid(const Tensor& x);  // 1 / (1 + exp(-x))
+Tensor relu(const Tensor& x);     // max(x, 0)
+Tensor silu(const Tensor& x);     // x sigmoid(x)
+// x/2 (1 + erf(x / sqrt 2)), or its approximation by tanh.
+Tensor gelu(const Tensor& x, bool tanh_form = false);
+Tensor activate(const Tensor& x, Activation activation);
+// condition ? a : b, element by element; the condition is true where it is not 0.
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+Tensor masked_fill(const Tensor& x, const Tensor& mask, real value);  // value where the mask is not 0
+
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+inline Tensor operator+(const Tensor& x, real value) { return add(x, value); }
+inline Tensor operator+(real value, const Tensor& x) { return add(x, value); }
+inline Tensor operator-(const Tensor& x, real value) { return add(x, -value); }
+inline Tensor operator-(real value, const Tensor& x) { return add(neg(x), value); }
+inline Tensor operator*(const Tensor& x, real value) { return mul(x, value); }
+inline Tensor operator*(real value, const Tensor& x) { return mul(x, value); }
+inline Tensor operator/(const Tensor& x, real value) { return mul(x, 1 / value); }
+inline Tensor operator/(real value, const Tensor& x) { return mul(pow(x, real{-1}), value); }
+inline Tensor operator-(const Tensor& x) { return neg(x); }
+
+// Reductions (core/ops_reduce.cpp), over all elements or over one axis, which then disappears unless kept.
+Tensor sum(const Tensor& x);
+Tensor sum(const Tensor& x, int axis, bool keep_axis = false);
+Tensor mean(const Tensor& x);
+Tensor mean(const Tensor& x, int axis, bool keep_axis = false);
+// The gradient of max goes to the first largest element of an axis; over all elements, ties share it.
+Tensor max(const Tensor& x);
+Tensor max(const Tensor& x, int axis, bool keep_axis = false);
+IntTensor argmax(const Tensor& x, int axis = -1);  // the first of the largest
+struct TopK {
+  Tensor values;      // (..., k), largest first; without a gradient
+  IntTensor indices;  // (..., k)
+};
+TopK top_k(const Tensor& x, Index k);  // over the last axis
+// Over the last axis. A row of nothing but -inf gives zeros, not NaN: nothing to see, nothing seen.
+Tensor softmax(const Tensor& x);
+Tensor log_softmax(const Tensor& x);
+
+// Shapes (core/ops_shape.cpp; reshape in core/tensor.cpp, because it shares the values).
+Tensor reshape(const Tensor& x, const Shape& shape);
+Tensor transpose(const Tensor& x, int axis0 = -2, int axis1 = -1);
+Tensor permute(const Tensor& x, std::initializer_list<int> axes);  // axis i of the result is axes[i] of x
+Tensor concat(const std::vector<Tensor>& parts, int axis = 0);
+Tensor stack(const std::vector<Tensor>& parts, int axis = 0);     // along a new axis
+Tensor slice(const Tensor& x, int axis, Index begin, Index end);  // begin <= i < end
+Tensor select(const Tensor& x, int axis, Index i);  // one slice, its axis removed; -1 is the last
+std::vector<Tensor> split(const Tensor& x, Index size,
+                          int axis = 0);  // parts of `size`; the last may be smaller
+Tensor broadcast_to(const Tensor& x, const Shape& shape);
+
+// By index (core/ops_index.cpp).
+Tensor embedding(const Tensor& table, const IntTensor& ids);      // (V, C), (...) -> (..., C)
+Tensor take_rows(const Tensor& x, const std::vector<int>& rows);  // (R, ...) -> (rows, ...); rows may repeat
+// Picks along `axis`: out[i][j] = x[index[i][j]][j] for axis 0. The index has x's shape but for that axis.
+Tensor gather(const Tensor& x, int axis, const IntTensor& index);
+
+// Products (core/ops_matmul.cpp).
+enum class Transpose { none, first, second, both };
+// (..., m, k) x (..., k, n) -> (..., m, n); the leading axes broadcast. `Transpose::second` takes b as
+// (..., n, k), at no cost. Vectors as in PyTorch: (k) x (k, n) -> (n), (m, k) x (k) -> (m), (k) x (k) -> ().
+Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose = Transpose::none);
+// activation(x weightᵀ + bias) in one node; weight is (out, in), bias (out) or empty.
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              Activation activation = Activation::none);
+
+// Attention (core/ops_attention.cpp): softmax(q kᵀ · scale + bias) v for each head, in one node.
+struct AttentionOptions {
+  int heads = 1;            // H; a head is D = C / H channels of q
+  int kv_heads = 0;         // heads of k and v: 0 means H; fewer are shared by groups of query heads (GQA)
+  real scale = 0;           // 0 means 1 / sqrt(D)
+  bool causal = false;      // a query sees no later key; the last query stands beside the last key
+  Index window = 0;         // if positive: only keys less than `window` steps away
+  IntTensor key_lengths{};  // (B), or empty: keys from there on are padding
+  Tensor bias{};            // (T,S), (H,T,S) or (B,H,T,S), B and H may be 1; -inf hides; or empty
+  real dropout = 0;         // on the weights; needs rng
+  Rng* rng = nullptr;
+};
+// q (B,T,H*D), k and v (B,S,kv_heads*D) -> (B,T,H*D). A query that sees no key gets zeros. Memory does not
+// grow with T*S: scores exist only tile by tile, and the backward computes them again.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
+
+// Normalisation over the last axis, and dropout (core/ops_norm.cpp). Gain and bias (C) may be empty.
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5));
+Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon = real(1e-5));
+// Zeroes each element with probability p and scales the others by 1/(1-p), so that the mean stays.
+Tensor dropout(const Tensor& x, real p, Rng& rng);
+
+// Loss (core/ops_loss.cpp).
+struct CrossEntropyOptions {
+  real smoothing = 0;  // the target is (1 - smoothing) one-hot + smoothing / V over all V
+  int ignore = -100;   // targets of this value do not count
+};
+// logits (..., V), targets (...): the mean over the targets that count of -log softmax(logits)[target].
+Tensor cross_entropy(const Tensor& logits, const IntTensor& targets, const CrossEntropyOptions& options = {});
+
+}  // namespace attn

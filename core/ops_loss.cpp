@@ -1,0 +1,43 @@
+#include <algorithm>  // count
+
+#include "core/autograd.hpp"
+#include "core/error.hpp"
+#include "core/kernels.hpp"
+#include "core/ops.hpp"
+
+namespace attn {
+
+// -Σ_v q(v) log softmax(x)_v, averaged over the targets that count, with q = (1 - ε) one-hot + ε/V.
+// The gradient is the famous (softmax(x) - q) / count.
+Tensor cross_entropy(const Tensor& logits, const IntTensor& targets, const CrossEntropyOptions& options) {
+  if (logits.rank() == 0 || !(targets.shape() == logits.shape().without(logits.rank() - 1)))
+    fail("cross_entropy: targets {} do not fit logits {}", targets.shape().str(), logits.shape().str());
+  if (!(options.smoothing >= 0 && options.smoothing <= 1))
+    fail("cross_entropy: a smoothing of {} is not between 0 and 1", options.smoothing);
+  const Index V = logits.shape()[-1], rows = targets.numel();
+  for (Index i = 0; i < rows; ++i)
+    if (targets[i] != options.ignore && (targets[i] < 0 || targets[i] >= V))
+      fail("cross_entropy: target {} (number {} of {}) is outside logits {}", targets[i], i,
+           targets.shape().str(), logits.shape().str());
+  const Index count = rows - std::count(targets.data(), targets.data() + rows, options.ignore);
+  if (count == 0)
+    fail("cross_entropy: none of the targets {} counts: there is no mean", targets.shape().str());
+
+  const Tensor losses = empty({rows}), log_sum_exp = empty({rows});
+  parallel_for(rows, row_grain(V), [&](Index begin, Index end) {
+    kernels().cross_entropy(end - begin, V, logits.data() + begin * V, targets.data() + begin, options.ignore,
+                            options.smoothing, losses.data() + begin, log_sum_exp.data() + begin);
+  });
+  const real average = kernels().sum(rows, losses.data()) / static_cast<real>(count);
+  return record(scalar(average), "cross_entropy", {logits}, [=](const Tensor& out) {
+    const GradTarget target = grad_target(logits);
+    const real scale = grad_data(out)[0] / static_cast<real>(count);
+    parallel_for(rows, row_grain(V), [&](Index begin, Index end) {
+      kernels().cross_entropy_backward(end - begin, V, logits.data() + begin * V, targets.data() + begin,
+                                       options.ignore, options.smoothing, scale, log_sum_exp.data() + begin,
+                                       target.data + begin * V, target.accumulate);
+    });
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,192 @@
+#include <algorithm>  // max_element, partial_sort
+#include <numeric>    // iota
+
+#include "core/autograd.hpp"
+#include "core/error.hpp"
+#include "core/kernels.hpp"
+#include "core/ops.hpp"
+
+namespace attn {
+namespace {
+
+// A tensor seen as (outer, size, inner) around one axis.
+struct AroundAxis {
+  Index outer, size, inner;
+  Shape reduced;  // the shape without the axis, or with size 1 there
+
+  AroundAxis(const char* op, const Shape& shape, int axis, bool keep_axis) {
+    axis = normalize_axis(op, shape, axis);
+    size = shape[axis];
+    inner = shape.stride(axis);
+    outer = 1;
+    for (int i = 0; i < axis; ++i) outer *= shape[i];
+    reduced = keep_axis ? shape.with(axis, 1) : shape.without(axis);
+  }
+};
+
+// Adds up blocks of fixed size: the order of the sum depends on nothing but n.
+real sum_all(Index n, const real* x) {
+  constexpr Index block = 4096;
+  if (n <= block) return kernels().sum(n, x);
+  const Index half = (n / 2 + block - 1) / block * block;
+  return sum_all(half, x) + sum_all(n - half, x + half);
+}
+
+Tensor scaled_sum(const char* op, const Tensor& x, real scale) {
+  const Tensor out = scalar(sum_all(x.numel(), x.data()) * scale);
+  return record(out, op, {x}, [x, scale](const Tensor& out) {
+    const real g = grad_data(out)[0] * scale;
+    add_grad(x, [g](Index) { return g; });
+  });
+}
+
+Tensor scaled_sum(const char* op, const Tensor& x, int axis, bool keep_axis, bool average) {
+  const AroundAxis around(op, x.shape(), axis, keep_axis);
+  const real scale = average ? 1 / static_cast<real>(around.size) : real{1};
+  const Tensor out = zeros(around.reduced);
+  for (Index o = 0; o < around.outer; ++o) {
+    const real* block = x.data() + o * around.size * around.inner;
+    real* sums = out.data() + o * around.inner;
+    if (around.inner == 1) {
+      sums[0] = sum_all(around.size, block);
+    } else {
+      for (Index i = 0; i < around.size; ++i)
+        kernels().add(around.inner, sums, block + i * around.inner, sums);
+    }
+    if (average) kernels().scale(around.inner, scale, sums, sums);
+  }
+  return record(out, op, {x}, [x, around, scale](const Tensor& out) {
+    const GradTarget target = grad_target(x);
+    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
+    for (Index o = 0; o < around.outer; ++o) {
+      const real* g = grad_data(out) + o * around.inner;
+      for (Index i = 0; i < around.size; ++i) {
+        real* to = target.data + (o * around.size + i) * around.inner;
+        if (around.inner == 1)
+          to[0] += scale * g[0];
+        else
+          kernels().axpy(around.inner, scale, g, to);
+      }
+    }
+  });
+}
+
+// The place along the axis of the first largest element, for each (outer, inner). NaN counts as largest.
+IntTensor argmax_of(const Tensor& x, const AroundAxis& around) {
+  IntTensor best(around.reduced);
+  for (Index o = 0; o < around.outer; ++o)
+    for (Index i = 0; i < around.inner; ++i) {
+      const real* values = x.data() + o * around.size * around.inner + i;
+      Index at = 0;
+      for (Index k = 1; k < around.size && values[at * around.inner] == values[at * around.inner]; ++k)
+        if (!(values[k * around.inner] <= values[at * around.inner])) at = k;
+      best[o * around.inner + i] = static_cast<int>(at);
+    }
+  return best;
+}
+
+void need_elements(const char* op, const Tensor& x, Index count) {
+  if (count == 0) fail("{}: {} has no element to take", op, x.shape().str());
+}
+
+using RowOp = void (*)(Index, Index, const real*, real*);
+using RowBackward = void (*)(Index, Index, const real*, const real*, real*, bool);
+
+// y = op(x) on each row of the last axis; the gradient is computed from y.
+Tensor by_rows(const char* name, const Tensor& x, RowOp op, RowBackward backward_op) {
+  if (x.rank() == 0) fail("{}: a scalar has no last axis", name);
+  const Tensor y = empty(x.shape());
+  const Index columns = x.shape()[-1], rows = columns ? x.numel() / columns : 0;
+  parallel_for(rows, row_grain(columns), [&](Index begin, Index end) {
+    op(end - begin, columns, x.data() + begin * columns, y.data() + begin * columns);
+  });
+  return record(y, name, {x}, [x, rows, columns, backward_op](const Tensor& y) {
+    const GradTarget target = grad_target(x);
+    parallel_for(rows, row_grain(columns), [&](Index begin, Index end) {
+      const Index offset = begin * columns;
+      backward_op(end - begin, columns, y.data() + offset, grad_data(y) + offset, target.data + offset,
+                  target.accumulate);
+    });
+  });
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x) { return scaled_sum("sum", x, 1); }
+Tensor sum(const Tensor& x, int axis, bool keep_axis) { return scaled_sum("sum", x, axis, keep_axis, false); }
+
+Tensor mean(const Tensor& x) {
+  need_elements("mean", x, x.numel());
+  return scaled_sum("mean", x, 1 / static_cast<real>(x.numel()));
+}
+
+Tensor mean(const Tensor& x, int axis, bool keep_axis) {
+  return scaled_sum("mean", x, axis, keep_axis, true);
+}
+
+Tensor max(const Tensor& x) {
+  need_elements("max", x, x.numel());
+  const real largest = kernels().max(x.numel(), x.data());
+  return record(scalar(largest), "max", {x}, [x](const Tensor& out) {
+    const real largest = out.item();
+    const auto ties = std::count(x.data(), x.data() + x.numel(), largest);
+    const real share = grad_data(out)[0] / static_cast<real>(ties);
+    add_grad(x, [&](Index i) { return x.data()[i] == largest ? share : real{0}; });
+  });
+}
+
+Tensor max(const Tensor& x, int axis, bool keep_axis) {
+  const AroundAxis around("max", x.shape(), axis, keep_axis);
+  need_elements("max", x, around.size);
+  const IntTensor best = argmax_of(x, around);
+  const Tensor out = empty(around.reduced);
+  const auto position = [around](const IntTensor& best, Index i) {
+    return (i / around.inner * around.size + best[i]) * around.inner + i % around.inner;
+  };
+  for (Index i = 0; i < out.numel(); ++i) out.data()[i] = x.data()[position(best, i)];
+  return record(out, "max", {x}, [x, best, position](const Tensor& out) {
+    const GradTarget target = grad_target(x);
+    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
+    for (Index i = 0; i < out.numel(); ++i) target.data[position(best, i)] += grad_data(out)[i];
+  });
+}
+
+IntTensor argmax(const Tensor& x, int axis) {
+  const AroundAxis around("argmax", x.shape(), axis, false);
+  need_elements("argmax", x, around.size);
+  return argmax_of(x, around);
+}
+
+TopK top_k(const Tensor& x, Index k) {
+  if (x.rank() == 0) fail("top_k: a scalar has no last axis");
+  const Index columns = x.shape()[-1];
+  if (k < 0 || k > columns)
+    fail("top_k: {} of the {} elements of the last axis of {}", k, columns, x.shape().str());
+  const Shape shape = x.shape().with(-1, k);
+  TopK top{empty(shape), IntTensor(shape)};
+  std::vector<int> order(static_cast<std::size_t>(columns));
+  for (Index row = 0; columns && row < x.numel() / columns; ++row) {
+    const real* values = x.data() + row * columns;
+    std::iota(order.begin(), order.end(), 0);
+    std::partial_sort(order.begin(), order.begin() + k, order.end(), [values](int i, int j) {
+      return values[i] > values[j] || (values[i] == values[j] && i < j);
+    });
+    for (Index i = 0; i < k; ++i) {
+      top.indices[row * k + i] = order[static_cast<std::size_t>(i)];
+      top.values.data()[row * k + i] = values[order[static_cast<std::size_t>(i)]];
+    }
+  }
+  return top;
+}
+
+// p_i = exp(x_i - max x) / sum_j exp(x_j - max x);  dx = p (g - g·p)
+Tensor softmax(const Tensor& x) {
+  return by_rows("softmax", x, kernels().softmax, kernels().softmax_backward);
+}
+
+// y = x - log sum exp x;  dx = g - exp(y) sum g
+Tensor log_softmax(const Tensor& x) {
+  return by_rows("log_softmax", x, kernels().log_softmax, kernels().log_softmax_backward);
+}
+
+}  // namespace attn

@@ -1,0 +1,102 @@
+#include "core/pool.hpp"
+
+#include <bit>      // bit_width
+#include <cstdlib>  // free, posix_memalign
+#include <new>      // bad_alloc
+
+namespace attn {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr int class_count = 4 * 64;
+
+// Under AddressSanitizer every block comes from the system in exactly the size asked for and goes straight
+// back: a recycled or rounded block would hide a write past its end, and one after its release.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1  // as g++ says it
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool recycles = false;
+#else
+constexpr bool recycles = true;
+#endif
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+// Four classes a power of two: 64, 80, 96, 112, 128, 160, … Returns the class and rounds `bytes` up to its
+// size.
+int size_class(std::size_t& bytes) {
+  if (bytes < alignment) bytes = alignment;
+  const int exponent = std::bit_width(bytes - 1) - 1;  // 2^exponent <= bytes - 1
+  const std::size_t quarter = std::size_t{1} << (exponent - 2);
+  const std::size_t steps = (bytes - 1) / quarter + 1;  // 5 to 8 quarters
+  bytes = steps * quarter;
+  return 4 * exponent + static_cast<int>(steps) - 5;
+}
+
+struct Pool {
+  FreeBlock* free_lists[class_count] = {};
+  PoolStatistics statistics;
+
+  void trim() {
+    for (FreeBlock*& list : free_lists)
+      while (list) {
+        FreeBlock* next = list->next;
+        std::free(list);
+        list = next;
+      }
+  }
+};
+
+// Trivially destructible, so that tensors with static storage may still be released while the program ends.
+constinit thread_local Pool pool;
+constinit thread_local bool closed = false;
+
+// Returns what a thread kept when it ends; what comes back after that goes straight to the system.
+struct Closer {
+  ~Closer() {
+    pool.trim();
+    closed = true;
+  }
+};
+
+void* system_allocate(std::size_t bytes) {
+  static thread_local Closer closer;
+  ++pool.statistics.system_allocations;
+  void* block = nullptr;
+  if (posix_memalign(&block, alignment, bytes) != 0) throw std::bad_alloc();
+  return block;
+}
+
+}  // namespace
+
+void* pool_allocate(std::size_t bytes) {
+  const std::size_t asked = bytes;
+  FreeBlock*& list = pool.free_lists[size_class(bytes)];
+  void* block = list;
+  if (list)
+    list = list->next;
+  else
+    block = system_allocate(recycles ? bytes : asked);
+  pool.statistics.bytes_in_use += static_cast<std::int64_t>(bytes);
+  if (pool.statistics.bytes_in_use > pool.statistics.peak_bytes)
+    pool.statistics.peak_bytes = pool.statistics.bytes_in_use;
+  return block;
+}
+
+void pool_release(void* block, std::size_t bytes) noexcept {
+  FreeBlock*& list = pool.free_lists[size_class(bytes)];
+  pool.statistics.bytes_in_use -= static_cast<std::int64_t>(bytes);
+  if (closed || !recycles) return std::free(block);
+  list = new (block) FreeBlock{list};
+}
+
+PoolStatistics pool_statistics() { return pool.statistics; }
+void reset_pool_peak() { pool.statistics.peak_bytes = pool.statistics.bytes_in_use; }
+void trim_pool() { pool.trim(); }
+
+}  // namespace attn

@@ -1,0 +1,82 @@
+#include "core/shape.hpp"
+
+#include <fmt/format.h>  // join
+
+#include <algorithm>  // copy, equal, max
+
+#include "core/error.hpp"
+
+namespace attn {
+
+Shape::Shape(std::initializer_list<Index> dims) : Shape(dims.begin(), static_cast<int>(dims.size())) {}
+
+Shape::Shape(const Index* dims, int rank) : rank_(rank) {
+  if (rank > max_rank) fail("shape: rank {} is more than the {} axes supported", rank, max_rank);
+  for (int i = 0; i < rank; ++i) {
+    if (dims[i] < 0) fail("shape: axis {} has a negative size ({})", i, dims[i]);
+    dims_[i] = dims[i];
+  }
+}
+
+Index Shape::numel() const {
+  Index n = 1;
+  for (int i = 0; i < rank_; ++i) n *= dims_[i];
+  return n;
+}
+
+bool Shape::operator==(const Shape& other) const {
+  return rank_ == other.rank_ && std::equal(begin(), end(), other.begin());
+}
+
+Index Shape::stride(int axis) const {
+  Index n = 1;
+  for (int i = (axis < 0 ? axis + rank_ : axis) + 1; i < rank_; ++i) n *= dims_[i];
+  return n;
+}
+
+Shape Shape::with(int axis, Index size) const {
+  Shape out = *this;
+  out[axis] = size;
+  return out;
+}
+
+Shape Shape::without(int axis) const {
+  Shape out;
+  for (int i = 0; i < rank_; ++i)
+    if (i != axis) out.dims_[out.rank_++] = dims_[i];
+  return out;
+}
+
+Shape Shape::inserted(int axis, Index size) const {
+  if (rank_ == max_rank) fail("shape: {} already has {} axes, the most supported", str(), max_rank);
+  Shape out;
+  for (int i = 0; i <= rank_; ++i) {
+    if (i == axis) out.dims_[out.rank_++] = size;
+    if (i < rank_) out.dims_[out.rank_++] = dims_[i];
+  }
+  return out;
+}
+
+std::string Shape::str() const { return fmt::format("({})", fmt::join(begin(), end(), ",")); }
+
+int normalize_axis(const char* op, const Shape& shape, int axis) {
+  const int rank = shape.rank();
+  if (axis < -rank || axis >= rank)
+    fail("{}: axis {} is outside {}, which has {} axes", op, axis, shape.str(), rank);
+  return axis < 0 ? axis + rank : axis;
+}
+
+Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
+  const int rank = std::max(a.rank(), b.rank());
+  Shape out = a.rank() == rank ? a : b;
+  for (int i = 1; i <= rank; ++i) {
+    const Index x = i <= a.rank() ? a[-i] : 1, y = i <= b.rank() ? b[-i] : 1;
+    if (x != y && x != 1 && y != 1)
+      fail("{}: {} and {} do not broadcast: axis {} from the right is {} and {}", op, a.str(), b.str(), i, x,
+           y);
+    out[-i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,52 @@
+// Shape: the sizes of a tensor's axes, outermost first.
+//
+//   Shape{2, 3, 4}       rank 3, 24 elements, row-major: the last axis is contiguous
+//   Shape{}              rank 0, one element: a scalar
+//
+// A small value type with its dimensions inline, so that copying a shape never allocates.
+#pragma once
+
+#include <cstdint>           // int64_t
+#include <initializer_list>  // initializer_list
+#include <string>            // string
+
+namespace attn {
+
+using Index = std::int64_t;
+
+class Shape {
+ public:
+  static constexpr int max_rank = 6;
+
+  Shape() = default;
+  Shape(std::initializer_list<Index> dims);
+  Shape(const Index* dims, int rank);
+
+  int rank() const { return rank_; }
+  Index numel() const;
+  // Negative axes count from the end: shape[-1] is the last axis.
+  Index operator[](int axis) const { return dims_[axis < 0 ? axis + rank_ : axis]; }
+  Index& operator[](int axis) { return dims_[axis < 0 ? axis + rank_ : axis]; }
+  const Index* begin() const { return dims_; }
+  const Index* end() const { return dims_ + rank_; }
+  bool operator==(const Shape& other) const;
+
+  // Elements per step along `axis`: the product of the sizes to its right.
+  Index stride(int axis) const;
+  Shape with(int axis, Index size) const;      // the same shape, one axis resized
+  Shape without(int axis) const;               // one axis removed
+  Shape inserted(int axis, Index size) const;  // one axis added before `axis`
+  std::string str() const;                     // "(2,3,4)"
+
+ private:
+  Index dims_[max_rank] = {};
+  int rank_ = 0;
+};
+
+// Where `axis` (which may be negative) lies in 0..rank-1; throws, naming `op`, when it is outside.
+int normalize_axis(const char* op, const Shape& shape, int axis);
+
+// NumPy's rule: align from the right, an axis of size 1 stretches. Throws, naming `op`, on a misfit.
+Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
+
+}  // namespace attn

@@ -1,0 +1,207 @@
+#include "core/viz/gallery.hpp"
+
+#include <algorithm>    // find_if, sort
+#include <array>        // array
+#include <cctype>       // isalnum, isdigit, toupper
+#include <fstream>      // ifstream
+#include <string_view>  // string_view
+
+#include "core/error.hpp"
+#include "core/viz/output_file.hpp"
+
+namespace attn::viz {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Tabs and line ends separate fields and lines, so they cannot be inside of one.
+std::string one_field(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string html;
+  for (const char c : text) {
+    if (c == '&')
+      html += "&amp;";
+    else if (c == '<')
+      html += "&lt;";
+    else if (c == '>')
+      html += "&gt;";
+    else if (c == '"')
+      html += "&quot;";
+    else
+      html += c;
+  }
+  return html;
+}
+
+std::string link_to(std::string_view path) {
+  std::string link;
+  for (const char c : path) {
+    if (std::isalnum(static_cast<unsigned char>(c)) ||
+        std::string_view("-_.~/").find(c) != std::string_view::npos)
+      link += c;
+    else
+      link += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return link;
+}
+
+struct PixelSize {
+  unsigned width = 0, height = 0;
+};
+
+// A PNG begins with 8 bytes of signature, 8 of chunk header, then width and height, highest byte first.
+PixelSize png_size(const fs::path& path) {
+  std::array<char, 24> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  const auto number = [&](std::size_t at) {
+    unsigned value = 0;
+    for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | static_cast<unsigned char>(head[i]);
+    return value;
+  };
+  return {number(16), number(20)};
+}
+
+// "06_self_attention": number "06", name "Self attention".
+struct Heading {
+  std::string number, name;
+};
+
+Heading heading_of(const std::string& folder) {
+  Heading heading;
+  std::size_t digits = 0;
+  while (digits < folder.size() && std::isdigit(static_cast<unsigned char>(folder[digits]))) ++digits;
+  heading.number = folder.substr(0, digits);
+  heading.name = folder.substr(digits);
+  std::replace(heading.name.begin(), heading.name.end(), '_', ' ');
+  heading.name.erase(0, heading.name.find_first_not_of(' '));
+  if (!heading.name.empty())
+    heading.name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.name[0])));
+  return heading;
+}
+
+constexpr const char* page_start = R"(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>attention.cpp: the pictures</title>
+<style>
+:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --ink: #242933; --soft: #626b78; --line: #e1e4ea; --accent: #2f6fde; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #14171c; --card: #1e2229; --ink: #e6e9ee; --soft: #9aa4b2; --line: #323842; --accent: #7fb0ff; }
+}
+* { box-sizing: border-box; }
+html { scroll-behavior: smooth; scroll-padding-top: 3.5rem; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+header, main { max-width: 1320px; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }
+header { padding-top: 2.2rem; padding-bottom: 1.2rem; }
+h1 { margin: 0; font-size: clamp(1.6rem, 5vw, 2.3rem); letter-spacing: -0.02em; line-height: 1.2; }
+header p { margin: 0.4rem 0 0; color: var(--soft); max-width: 46rem; }
+nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); }
+nav div { display: flex; gap: 0.35rem; overflow-x: auto; max-width: 1320px; margin: 0 auto; padding: 0.55rem clamp(1rem, 4vw, 2.5rem); }
+nav a { flex: none; padding: 0.15rem 0.7rem; border-radius: 1rem; color: var(--soft); text-decoration: none; font-size: 0.85rem; white-space: nowrap; }
+nav a:hover, nav a:focus-visible { background: var(--line); color: var(--ink); }
+section { padding: 1.6rem 0 0.6rem; }
+h2 { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.6rem; margin: 0 0 0.9rem; font-size: 1.35rem; letter-spacing: -0.01em; }
+h2 span { color: var(--accent); font-variant-numeric: tabular-nums; }
+h2 a { font-size: 0.85rem; font-weight: 400; color: var(--soft); }
+.pictures { display: flex; flex-wrap: wrap; gap: 1.2rem; align-items: flex-start; }
+figure { margin: 0; max-width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
+figure img { display: block; width: 100%; height: auto; background: #fff; }
+figcaption { padding: 0.7rem 1rem 0.85rem; border-top: 1px solid var(--line); font-size: 0.92rem; overflow-wrap: anywhere; }
+figcaption b { display: block; }
+figcaption span { color: var(--soft); }
+footer { padding: 2rem 1rem 3rem; text-align: center; color: var(--soft); font-size: 0.85rem; }
+@media (prefers-color-scheme: dark) { figure img { filter: brightness(0.92); } }
+</style>
+</head>
+<body>
+<header>
+<h1>attention.cpp: the pictures</h1>
+<p>What every lesson drew on this machine. A picture opens in full when it is chosen.</p>
+</header>
+)";
+
+}  // namespace
+
+std::vector<PictureRecord> recorded_pictures(const fs::path& folder) {
+  std::vector<PictureRecord> records;
+  std::ifstream stream(folder / "pictures.tsv");
+  for (std::string line; std::getline(stream, line);) {
+    if (line.empty()) continue;
+    const std::size_t first = std::min(line.find('\t'), line.size());
+    const std::size_t second = std::min(line.find('\t', first + 1), line.size());
+    const auto field = [&](std::size_t from, std::size_t to) {
+      return from < to ? line.substr(from, to - from) : std::string();
+    };
+    records.push_back({line.substr(0, first), field(first + 1, second), field(second + 1, line.size())});
+  }
+  return records;
+}
+
+void record_picture(const fs::path& folder, const std::string& file, const std::string& title,
+                    const std::string& caption) {
+  std::vector<PictureRecord> records = recorded_pictures(folder);
+  const PictureRecord record{one_field(file), one_field(title), one_field(caption)};
+  const auto same = std::find_if(records.begin(), records.end(),
+                                 [&](const PictureRecord& each) { return each.file == record.file; });
+  if (same == records.end())
+    records.push_back(record);
+  else
+    *same = record;
+  std::string text;
+  for (const PictureRecord& each : records)
+    text += each.file + "\t" + each.title + "\t" + each.caption + "\n";
+  write_output(folder / "pictures.tsv", text);
+}
+
+void write_gallery(const fs::path& out) {
+  std::vector<fs::path> folders;
+  std::error_code missing;  // no folder at all is an empty gallery
+  for (const fs::directory_entry& entry : fs::directory_iterator(out, missing))
+    if (fs::exists(entry.path() / "pictures.tsv")) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+
+  std::string links, sections;
+  for (const fs::path& folder : folders) {
+    const std::string name = folder.filename().string();
+    std::string figures;
+    for (const PictureRecord& record : recorded_pictures(folder)) {
+      if (!fs::exists(folder / record.file)) continue;
+      const PixelSize size = png_size(folder / record.file);
+      const std::string link = link_to(name + "/" + record.file);
+      figures += fmt::format(
+          "<figure style=\"width:{5}px\"><a href=\"{2}\"><img src=\"{2}\" width=\"{0}\" height=\"{1}\" "
+          "loading=\"lazy\" "
+          "alt=\"{3}\"></a>\n<figcaption><b>{3}</b><span>{4}</span></figcaption></figure>\n",
+          size.width, size.height, link, escaped(record.title), escaped(record.caption),
+          size.width + 2);  // with its border
+    }
+    if (figures.empty()) continue;
+    const Heading heading = heading_of(name);
+    const std::string text_link =
+        fs::exists(folder / "output.txt")
+            ? fmt::format("<a href=\"{}\">what it printed</a>", link_to(name + "/output.txt"))
+            : "";
+    links += fmt::format("<a href=\"#{}\">{} {}</a>\n", link_to(name), escaped(heading.number),
+                         escaped(heading.name));
+    sections += fmt::format(
+        "<section id=\"{}\">\n<h2><span>{}</span>{}{}</h2>\n<div class=\"pictures\">\n{}</div>\n</section>\n",
+        escaped(name), escaped(heading.number), escaped(heading.name), text_link, figures);
+  }
+  if (sections.empty())
+    sections = "<section><p>No pictures yet: a lesson draws them when it runs.</p></section>\n";
+  std::string page = page_start;
+  if (!links.empty()) page += "<nav aria-label=\"Lessons\"><div>\n" + links + "</div></nav>\n";
+  page += "<main>\n" + sections +
+          "</main>\n<footer>Made by the lessons of attention.cpp.</footer>\n</body>\n</html>\n";
+  write_output(out / "index.html", page);
+}
+
+}  // namespace attn::viz

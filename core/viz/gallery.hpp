@@ -1,0 +1,30 @@
+// The gallery: one page with all pictures of all lessons.
+//
+//   record_picture("out/06_self_attention", "weights.png", "Who looks at whom", "Each row is a word that asks
+//   ..."); write_gallery("out");      // out/index.html, from every out/*/pictures.tsv, in the order of the
+//   folders' names
+//
+// pictures.tsv has a line for each picture: file, title, caption, with tabs between. The page needs nothing
+// from elsewhere, links relatively (so the folder can be moved or served), and suits phones and dark mode.
+#pragma once
+
+#include <filesystem>  // path
+#include <string>      // string
+#include <vector>      // vector
+
+namespace attn::viz {
+
+struct PictureRecord {
+  std::string file, title, caption;
+};
+
+// Adds a picture to `folder`/pictures.tsv, or replaces the line of the same file.
+void record_picture(const std::filesystem::path& folder, const std::string& file, const std::string& title,
+                    const std::string& caption);
+// What is recorded there; empty when nothing is.
+std::vector<PictureRecord> recorded_pictures(const std::filesystem::path& folder);
+
+// Pictures whose file is missing are left out.
+void write_gallery(const std::filesystem::path& out);
+
+}  // namespace attn::viz

@@ -1,0 +1,67 @@
+// Image: a page of RGB pixels, the shapes drawn on it, and the PNG it becomes.
+//
+//   Image image(640, 480);                                     // white
+//   fill_round_rect(image, {20, 20, 100, 40}, 8, paint::panel);
+//   line(image, {20, 80}, {120, 120}, palette(0), 2);
+//   write_png("out/picture.png", image);
+//
+// x grows to the right, y downwards, (0,0) is the outer corner of the first pixel. Shapes are antialiased and
+// may lie partly or wholly outside: they are clipped to `clip`. Cost: every shape looks at its bounding box.
+#pragma once
+
+#include <filesystem>  // path
+#include <vector>      // vector
+
+#include "core/viz/color.hpp"
+
+namespace attn::viz {
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+struct Rect {
+  double x = 0, y = 0, width = 0, height = 0;
+  double right() const { return x + width; }
+  double bottom() const { return y + height; }
+  Point center() const { return {x + width / 2, y + height / 2}; }
+};
+
+class Image {
+ public:
+  Image(int width = 0, int height = 0, Color background = paint::white);
+
+  int width() const { return width_; }
+  int height() const { return height_; }
+  const std::uint8_t* pixels() const { return pixels_.data(); }  // (height, width, 3)
+
+  Color at(int x, int y) const;  // throws outside of the image
+  // Puts `color` over the pixel with the given opacity; outside of `clip` nothing happens.
+  void blend(int x, int y, Color color, double opacity = 1);
+  // The same for all pixels of [left, right) x [top, bottom), opaque and therefore quick.
+  void fill(int left, int top, int right, int bottom, Color color);
+
+  Rect clip;   // drawing is confined to this; the whole image at first
+  int middle;  // the height at which row() lines pictures up: that of the cells, the axes, ...
+
+ private:
+  int width_, height_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+void fill_rect(Image& image, const Rect& rect, Color color, double opacity = 1);
+void fill_round_rect(Image& image, const Rect& rect, double radius, Color color, double opacity = 1);
+void stroke_round_rect(Image& image, const Rect& rect, double radius, Color color, double width);
+void fill_circle(Image& image, Point center, double radius, Color color, double opacity = 1);
+void line(Image& image, Point from, Point to, Color color, double width = 1);
+void polyline(Image& image, const std::vector<Point>& points, Color color, double width, bool dashed = false);
+// A triangle whose tip is at `to`, pointing away from `from`.
+void arrow_head(Image& image, Point from, Point to, Color color, double size = 8);
+// The points of a curve that leaves `from` and enters `to` horizontally (or vertically).
+std::vector<Point> smooth_curve(Point from, Point to, bool vertical = false);
+void blit(Image& onto, const Image& image, int x, int y);
+
+// Atomic; throws Error when the file cannot be written.
+void write_png(const std::filesystem::path& path, const Image& image);
+
+}  // namespace attn::viz

@@ -1,0 +1,32 @@
+// Plot: an empty chart, ready to be drawn into: title, legend, grid, ticks and axis titles around an area of
+// pixels. For use inside of core/viz.
+#pragma once
+
+#include <string>  // string
+#include <vector>  // vector
+
+#include "core/viz/axis.hpp"
+#include "core/viz/furniture.hpp"
+#include "core/viz/image.hpp"
+
+namespace attn::viz {
+
+struct PlotFrame {
+  std::string title = {}, x_title = {}, y_title = {};
+  int width = 720, height = 440;
+  std::vector<LegendEntry> legend = {};
+  double extra_top = 0, extra_right = 0, extra_bottom = 0;  // room that the caller needs around the area
+  bool x_grid = true, y_grid = true;
+  bool y_names = false;  // the labels of y are names rather than numbers
+};
+
+struct Plot {
+  Image image;
+  Rect area;
+  Axis x, y;
+
+  Plot(const PlotFrame& frame, Axis x, Axis y);
+  Point at(double x_value, double y_value) const;
+};
+
+}  // namespace attn::viz

@@ -1,0 +1,25 @@
+// All pictures: one call each, to a PNG or to an Image that can be put beside others.
+//
+//   #include "core/viz/viz.hpp"
+//   viz::heatmap(folder / "weights.png", viz::Matrix(rows, cols, pointer), {.title = "weights", .row_labels =
+//   words});
+//
+//   heatmap, heatmap_grid, open_heatmap     matrices: rows are queries, columns are keys
+//   line_chart, histogram, bar_chart, scatter
+//   graph, tree, token_rows                 boxes and arrows, beam search, sentences
+//   row, column                             pictures made of pictures
+//   terminal_heatmap, terminal_line_chart   the same as text, at most 100 columns wide
+//   record_picture, write_gallery           the page that shows them all
+#pragma once
+
+#include "core/viz/arrange.hpp"
+#include "core/viz/chart.hpp"
+#include "core/viz/gallery.hpp"
+#include "core/viz/graph.hpp"
+#include "core/viz/heatmap.hpp"
+#include "core/viz/image.hpp"
+#include "core/viz/matrix.hpp"
+#include "core/viz/terminal.hpp"
+#include "core/viz/text.hpp"
+#include "core/viz/tokens.hpp"
+#include "core/viz/tree.hpp"

@@ -1,0 +1,84 @@
+# --- the exercises: lessons/coach/grading.hpp tells how they work ---
+# Answers are graded in double. The library is built once more for that, with AddressSanitizer, as a shared object:
+# when an answer is graded only the learner's file is compiled and linked, which takes a second or two.
+G                := build/graded
+GRADED_CXXFLAGS  := -std=c++20 -DATTN_DOUBLE -I. -fopenmp -fPIC -g1 -Wall -Wextra -Wpedantic
+SANITIZE         := -fsanitize=address -fno-omit-frame-pointer
+LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O0 -g1 $(SANITIZE) \
+                    -fsanitize=undefined -fno-sanitize-recover=undefined -Wall -Wextra -Wno-unused-parameter \
+                    -Wno-sign-compare -fdiagnostics-color=never -c lessons/coach/learner.cpp
+LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(abspath $(G)) -L$(G)
+LEARNER_LIBS     := -lgrading -lfmt
+
+GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp))) \
+                  $(patsubst %.cpp,$(G)/%.baseline.o,$(KERNEL_SOURCES)) \
+                  $(patsubst %,$(G)/lessons/coach/%.o,grader run_answers self_check value verdict)
+EXERCISES      := $(notdir $(patsubst %/exercise.hpp,%,$(sort $(wildcard lessons/*_*/exercise.hpp))))
+GRADERS        := $(EXERCISES:%=$(G)/tests/exercises/%_test.o)
+GRADING        := $(G)/libgrading.so $(GRADERS)
+
+$(G)/core/%.o: core/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_HAS_baseline -c $< -o $@
+
+$(G)/core/kernels/%.baseline.o: core/kernels/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_TARGET=baseline -c $< -o $@
+
+$(G)/lessons/coach/%.o: lessons/coach/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 -c $< -o $@
+
+$(G)/tests/exercises/%.o: tests/exercises/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O0 -c $< -o $@
+
+$(G)/libgrading.so: $(GRADED_OBJECTS)
+	$(CXX) -shared -fopenmp $(SANITIZE) $^ -lfmt -ldl -o $@
+
+# The stub and the solution of each exercise, built by the learner's own commands.
+define answer_rules
+$(G)/$(1)/%.o: lessons/%/$(1).hpp lessons/coach/learner.cpp lessons/coach/exercise.hpp
+	@mkdir -p $$(@D)
+	$$(LEARNER_COMPILE) -MMD -MP -DEXERCISE='"$$<"' -o $$@
+$(G)/$(1)/%: $(G)/$(1)/%.o $(G)/tests/exercises/%_test.o $(G)/libgrading.so
+	$$(LEARNER_LINK) $(G)/$(1)/$$*.o $(G)/tests/exercises/$$*_test.o $$(LEARNER_LIBS) -o $$@
+endef
+$(foreach kind,exercise solution,$(eval $(call answer_rules,$(kind))))
+ANSWERS := $(EXERCISES:%=$(G)/exercise/%) $(EXERCISES:%=$(G)/solution/%)
+
+# The program that the learner talks to. It runs the compiler itself, with the flags above.
+COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,coach course compile check_course) build/obj/core/atomic_file.o
+build/obj/lessons/coach/compile.o: CPPFLAGS += -DCOACH_COMPILE='"$(LEARNER_COMPILE)"' \
+                               -DCOACH_LINK='"$(LEARNER_LINK)"' -DCOACH_LIBS='"$(LEARNER_LIBS)"'
+build/obj/lessons/coach/compile.o: lessons/coach/coach.mk
+build/coach: $(COACH_OBJECTS)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+.PHONY: start check watch progress
+start: build/coach $(G)/libgrading.so  ## copy the exercises to my/, leaving alone what is there
+	@build/coach start
+check: build/coach  ## grade the next unfinished exercise
+	@build/coach check
+watch: build/coach  ## grade on every save
+	@build/coach watch
+progress: build/coach  ## the whole course, and what is done
+	@build/coach progress
+
+check-NN:  ## grade your answer of lesson NN
+hint-NN:  ## the next hint for lesson NN
+solution-NN:  ## our answer of lesson NN, once yours passes
+reset-NN:  ## begin lesson NN again (asks first, keeps a copy)
+
+define exercise_rules
+check-$(firstword $(subst _, ,$(1))): $(G)/libgrading.so $(G)/tests/exercises/$(1)_test.o
+endef
+$(foreach e,$(EXERCISES),$(eval $(call exercise_rules,$(e))))
+check-% hint-% solution-% reset-%: build/coach
+	@build/coach $(firstword $(subst -, ,$@)) $*
+
+.PHONY: check-course
+check-course: build/coach $(ANSWERS)  ## the course checks itself: stubs, solutions, mistakes, hints
+	@build/coach check-course
+
+-include $(shell find $(G) -name '*.d' 2>/dev/null)

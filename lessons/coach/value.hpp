@@ -1,0 +1,161 @@
+// Value: what a function was given or returned, whatever its type, as parts that can be compared and printed.
+//
+//   Tensor, IntTensor, Shape, numbers, bool, std::string     one part
+//   std::vector of numbers                                   one part of shape (n)
+//   vector, pair, tuple, optional, map of anything above     a part for each element
+//   a struct of yours                                        a part for each field; say which in its namespace:
+//       inline auto fields(Adam& s) { return std::tuple{coach::field("step", s.step), coach::field("m", s.m)}; }
+//   std::function, Rng                                       an opaque part, never compared
+//
+// `clone` copies deeply (a Tensor is a handle, and an answer could write through it).
+#pragma once
+
+#include <functional>   // function
+#include <map>          // map
+#include <optional>     // optional
+#include <string>       // string
+#include <tuple>        // tuple, apply
+#include <type_traits>  // is_arithmetic_v
+#include <utility>      // pair
+#include <vector>       // vector
+
+#include "core/tensor.hpp"
+
+namespace coach {
+
+using attn::Index;
+
+struct Part {
+  enum class Kind { Number, Text, Shape, List, Opaque };
+  std::string name = {};  // the argument, field or element: "mask", "[2]"; empty for a plain result
+  Kind kind = Kind::Number;
+  bool exact = false;               // integers: no tolerance
+  std::vector<Index> shape = {};    // of a List: how many elements follow
+  std::vector<double> numbers = {}; // row-major
+  std::string text = {};
+};
+using Value = std::vector<Part>;
+
+template <class T>
+struct Field {
+  const char* name;
+  T& value;
+};
+template <class T>
+Field<T> field(const char* name, T& value) {
+  return {name, value};
+}
+
+namespace detail {
+template <class T, template <class...> class Template>
+inline constexpr bool is_a = false;
+template <template <class...> class Template, class... A>
+inline constexpr bool is_a<Template<A...>, Template> = true;
+
+void add_tensor(Value& out, const std::string& name, const attn::Tensor& tensor);
+void add_ints(Value& out, const std::string& name, const attn::IntTensor& tensor);
+void add_shape(Value& out, const std::string& name, const attn::Shape& shape);
+void add_text(Value& out, const std::string& name, const std::string& text);
+void add_list(Value& out, const std::string& name, Index size);
+void add_opaque(Value& out, const std::string& name, const char* what);
+void add_numbers(Value& out, const std::string& name, bool exact, std::vector<Index> shape,
+                 std::vector<double> numbers);
+attn::Tensor clone_tensor(const attn::Tensor& tensor);
+attn::IntTensor clone_ints(const attn::IntTensor& tensor);
+}  // namespace detail
+
+template <class T>
+void flatten(Value& out, const std::string& name, const T& value) {
+  using namespace detail;
+  if constexpr (std::is_same_v<T, attn::Tensor>) {
+    add_tensor(out, name, value);
+  } else if constexpr (std::is_same_v<T, attn::IntTensor>) {
+    add_ints(out, name, value);
+  } else if constexpr (std::is_same_v<T, attn::Shape>) {
+    add_shape(out, name, value);
+  } else if constexpr (std::is_same_v<T, attn::Rng>) {
+    add_opaque(out, name, "a random number generator");
+  } else if constexpr (is_a<T, std::function>) {
+    add_opaque(out, name, "a function");
+  } else if constexpr (std::is_convertible_v<const T&, std::string>) {
+    add_text(out, name, value);
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    add_numbers(out, name, !std::is_floating_point_v<T>, {}, {static_cast<double>(value)});
+  } else if constexpr (is_a<T, std::vector>) {
+    if constexpr (std::is_arithmetic_v<typename T::value_type>) {
+      add_numbers(out, name, !std::is_floating_point_v<typename T::value_type>,
+                  {static_cast<Index>(value.size())}, std::vector<double>(value.begin(), value.end()));
+    } else {
+      add_list(out, name, static_cast<Index>(value.size()));
+      for (std::size_t i = 0; i < value.size(); ++i)
+        flatten(out, name + "[" + std::to_string(i) + "]", value[i]);
+    }
+  } else if constexpr (is_a<T, std::map>) {
+    add_list(out, name, static_cast<Index>(value.size()));
+    for (const auto& entry : value) {
+      flatten(out, name + ".key", entry.first);
+      flatten(out, name + ".value", entry.second);
+    }
+  } else if constexpr (is_a<T, std::optional>) {
+    add_list(out, name, value ? 1 : 0);
+    if (value) flatten(out, name, *value);
+  } else if constexpr (is_a<T, std::pair> || is_a<T, std::tuple>) {
+    int i = 0;
+    std::apply(
+        [&](const auto&... element) {
+          (flatten(out, name + "." + std::to_string(i++), element), ...);
+        },
+        value);
+  } else {
+    const std::string prefix = name.empty() ? "" : name + ".";
+    std::apply([&](const auto&... f) { (flatten(out, prefix + f.name, f.value), ...); },
+               fields(const_cast<T&>(value)));
+  }
+}
+
+template <class T>
+T clone(const T& value) {
+  using namespace detail;
+  if constexpr (std::is_same_v<T, attn::Tensor>) {
+    return clone_tensor(value);
+  } else if constexpr (std::is_same_v<T, attn::IntTensor>) {
+    return clone_ints(value);
+  } else if constexpr (is_a<T, std::vector>) {
+    T copy;
+    for (const auto& element : value) copy.push_back(clone<typename T::value_type>(element));
+    return copy;
+  } else if constexpr (is_a<T, std::pair> || is_a<T, std::tuple>) {
+    return std::apply([](const auto&... element) { return T(clone(element)...); }, value);
+  } else if constexpr (requires(T& v) { fields(v); }) {
+    T copy = value;
+    std::apply([](const auto&... f) { ((f.value = clone(f.value)), ...); }, fields(copy));
+    return copy;
+  } else {
+    return value;
+  }
+}
+
+// Where two values part: their structure or shape first, else the worst element.
+struct Difference {
+  enum class Kind { Structure, Shape, Text, Number };
+  Kind kind;
+  std::size_t part = 0;      // in both
+  std::size_t element = 0;   // of the part's numbers
+  std::size_t wrong = 0;     // how many elements differ
+};
+// Numbers differ when further apart than tolerance times the largest number of that part (of `ours`); integers
+// and text when not the same. NaN equals NaN, and an infinity its like.
+std::optional<Difference> compare(const Value& theirs, const Value& ours, double tolerance);
+bool numbers_differ(const Part& theirs, const Part& ours, std::size_t element, double tolerance);
+
+std::string shape_text(const Part& part);   // "(2,3)", "a number", "text"
+std::string index_text(const Part& part, std::size_t element);  // "(0,2)"
+std::string number_text(double number, bool exact);
+// As a person would write it down, cut where it is large; lines after the first are indented.
+std::string show(const Part& part, int indent);
+
+// Through a pipe and back.
+void serialize(std::string& out, const Value& value);
+Value deserialize(const char*& in, const char* end);
+
+}  // namespace coach

@@ -1,0 +1,289 @@
+#include "lessons/coach/verdict.hpp"
+
+#include <fmt/format.h>  // format
+
+#include <cmath>    // abs, isnan
+#include <fstream>  // ifstream
+#include <sstream>  // istringstream
+
+namespace coach {
+
+Sheet::Sheet(const Graded& function, std::uint64_t seed) : function(function), inputs(function.inputs(seed)) {
+  for (const Input& input : inputs) right.push_back(input.oracle());
+  for (std::size_t m = 0; m < function.mistakes.size(); ++m) {
+    wrong.emplace_back();
+    if (function.mistakes[m].runs_away) continue;
+    for (const Input& input : inputs) wrong.back().push_back(input.mistakes[m]());
+  }
+}
+
+namespace {
+
+using Ended = Outcome::Kind;
+using Kind = Verdict::Kind;
+
+// Whether a mistake, which ended as `known`, explains `answer`. Where it throws, an answer that reads past the end
+// by a plain pointer crashes.
+bool alike(const Outcome& answer, const Outcome& known, double tolerance) {
+  if (known.kind == Ended::Threw) return answer.kind == Ended::Threw || answer.kind == Ended::Crashed;
+  return answer.kind == Ended::Answered && answer.changed == known.changed &&
+         !compare(answer.value, known.value, tolerance);
+}
+
+bool explains(const Sheet& sheet, std::size_t mistake, const std::vector<Outcome>& answers) {
+  if (answers.back().kind == Ended::RanAway) return sheet.function.mistakes[mistake].runs_away;
+  const std::vector<Outcome>& known = sheet.wrong[mistake];
+  const double tolerance = sheet.function.tolerance;
+  bool answered = false, differs = false;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (known.empty() || !alike(answers[i], known[i], tolerance)) return false;
+    if (answers[i].kind != Ended::Answered) continue;
+    answered = true;
+    differs |= !alike(answers[i], sheet.right[i], tolerance);
+  }
+  // Right answers up to a crash are no evidence for any mistake.
+  return answers.back().kind == Ended::Crashed ? differs : answered;
+}
+
+Kind fault(const Sheet& sheet, std::size_t i, const Outcome& answer, std::optional<Difference>& difference) {
+  switch (answer.kind) {
+    case Ended::NotStarted:
+      return Kind::NotStarted;
+    case Ended::Crashed:
+      return Kind::Crashed;
+    case Ended::RanAway:
+      return Kind::RanAway;
+    case Ended::Threw:
+      return sheet.right[i].kind == Ended::Threw ? Kind::Passed : Kind::Threw;
+    case Ended::Answered:
+      break;
+  }
+  if (sheet.right[i].kind == Ended::Threw) return Kind::NotRefused;
+  difference = compare(answer.value, sheet.right[i].value, sheet.function.tolerance);
+  if (!difference) return answer.changed >= 0 ? Kind::ChangedInput : Kind::Passed;
+  return difference->kind == Difference::Kind::Shape || difference->kind == Difference::Kind::Structure
+             ? Kind::WrongShape
+             : Kind::WrongValues;
+}
+
+}  // namespace
+
+Verdict judge(const Sheet& sheet, const std::vector<Outcome>& answers) {
+  Verdict verdict;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    std::optional<Difference> difference;
+    const Kind kind = fault(sheet, i, answers[i], difference);
+    if (kind == Kind::Passed) {
+      ++verdict.right;
+    } else if (verdict.kind == Kind::Passed || kind == Kind::NotStarted) {
+      verdict.kind = kind;
+      verdict.input = i;
+      verdict.difference = difference;
+    }
+  }
+  if (verdict.kind != Kind::Passed && verdict.kind != Kind::NotStarted)
+    for (std::size_t m = 0; m < sheet.wrong.size(); ++m)
+      if (explains(sheet, m, answers)) verdict.mistakes.push_back(m);
+  return verdict;
+}
+
+const char* headline(Kind kind) {
+  switch (kind) {
+    case Kind::Passed:
+      return "passed";
+    case Kind::NotStarted:
+      return "not started yet";
+    case Kind::Crashed:
+      return "crashed";
+    case Kind::RanAway:
+      return "ran away";
+    case Kind::Threw:
+      return "threw an exception";
+    case Kind::NotRefused:
+      return "took an input that it must refuse";
+    case Kind::ChangedInput:
+      return "changed its input";
+    case Kind::WrongShape:
+      return "wrong shape";
+    case Kind::WrongValues:
+      return "wrong values";
+  }
+  return "";
+}
+
+std::string wrapped(const std::string& text, int indent, int width) {
+  // Columns are counted in code points: the words hold √ and ᵀ.
+  const auto columns = [](const std::string& word) {
+    int count = 0;
+    for (const char c : word) count += (c & 0xC0) != 0x80;
+    return count;
+  };
+  std::string out, line, word;
+  for (std::istringstream words(text); words >> word;) {
+    if (!line.empty() && indent + columns(line) + 1 + columns(word) > width) {
+      out += fmt::format("{:{}}{}\n", "", indent, line);
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return line.empty() ? out : out + fmt::format("{:{}}{}\n", "", indent, line);
+}
+
+namespace {
+
+constexpr int margin = 6;
+
+std::string labelled(const std::string& label, const Part& part) {
+  const bool sized = part.kind == Part::Kind::Number && !part.shape.empty();
+  const std::string head = fmt::format("{:{}}{} {}= ", "", margin, label, sized ? shape_text(part) + " " : "");
+  return head + show(part, static_cast<int>(head.size())) + "\n";
+}
+
+std::string labelled(const std::string& label, const Value& value) {
+  std::string out;
+  for (const Part& part : value) out += labelled(part.name.empty() ? label : label + " " + part.name, part);
+  return value.empty() ? fmt::format("{:{}}{} = nothing\n", "", margin, label) : out;
+}
+
+// Where a matrix is right and where it is wrong: the pattern often tells the loop that is at fault.
+std::string picture(const Part& theirs, const Part& ours, double tolerance, bool color) {
+  if (ours.shape.size() < 2) return "";
+  const auto columns = static_cast<std::size_t>(ours.shape.back()), rows = ours.numbers.size() / columns;
+  if (columns < 2 || rows < 2 || columns > 40 || rows > 24) return "";
+  std::string out = fmt::format("{:{}}right · and wrong {}:\n", "", margin, color ? "\033[31m#\033[0m" : "#");
+  std::size_t wrong = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    out += std::string(margin + 2, ' ');
+    for (std::size_t column = 0; column < columns; ++column) {
+      const bool bad = numbers_differ(theirs, ours, row * columns + column, tolerance);
+      wrong += bad;
+      out += !bad ? "· " : color ? "\033[31m#\033[0m " : "# ";
+    }
+    out.back() = '\n';
+  }
+  return wrong == ours.numbers.size() ? "" : out;
+}
+
+bool is_matrix(const Part& part) { return part.kind == Part::Kind::Number && part.shape.size() == 2; }
+
+bool transposed(const Part& theirs, const Part& ours, double tolerance) {
+  if (!is_matrix(theirs) || !is_matrix(ours) || theirs.shape[0] != ours.shape[1] ||
+      theirs.shape[1] != ours.shape[0] || ours.shape[0] == 1 || ours.shape[1] == 1)
+    return false;
+  Part turned = ours;
+  const auto rows = static_cast<std::size_t>(ours.shape[0]), columns = static_cast<std::size_t>(ours.shape[1]);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) turned.numbers[i * columns + j] = theirs.numbers[j * rows + i];
+  return !compare({turned}, {ours}, tolerance);
+}
+
+// What can be said of wrong numbers without knowing the mistake.
+std::string remark(const Part& theirs, const Part& ours, double tolerance) {
+  if (theirs.kind != Part::Kind::Number) return "";
+  if (transposed(theirs, ours, tolerance)) return "Yours is the transpose of ours.";
+  if (theirs.shape != ours.shape || ours.numbers.empty()) return "";
+  const std::size_t count = ours.numbers.size();
+  std::size_t zero = 0, nan = 0, pivot = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    zero += theirs.numbers[i] == 0;
+    nan += std::isnan(theirs.numbers[i]) && !std::isnan(ours.numbers[i]);
+    if (std::abs(ours.numbers[i]) > std::abs(ours.numbers[pivot])) pivot = i;
+  }
+  if (nan)
+    return "Yours has NaN: an element that was never written (empty() is full of them), or 0/0, or ∞ − ∞.";
+  if (count == 1 || ours.exact) return "";
+  if (zero == count) return "Yours is all zeros.";
+  const double factor = theirs.numbers[pivot] / ours.numbers[pivot];
+  const double offset = theirs.numbers[pivot] - ours.numbers[pivot];
+  Part scaled = ours, moved = ours;
+  for (double& number : scaled.numbers) number *= factor;
+  for (double& number : moved.numbers) number += offset;
+  if (!compare({theirs}, {scaled}, tolerance))
+    return fmt::format("Every element of yours is {:.5g} times ours.", factor);
+  if (!compare({theirs}, {moved}, tolerance))
+    return fmt::format("Every element of yours is ours {} {:.5g}.", offset < 0 ? "−" : "+", std::abs(offset));
+  return "";
+}
+
+std::string inputs_text(const Sheet& sheet, std::size_t input) {
+  std::string out;
+  for (const Part& part : sheet.inputs[input].arguments) out += labelled(part.name, part);
+  return out;
+}
+
+// The line of the lesson's program where this section begins.
+std::string lesson_place(const std::string& lesson, const std::string& heading) {
+  const std::string path = "lessons/" + lesson + "/lesson.cpp";
+  std::ifstream file(path);
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number)
+    if (line.find(heading) != std::string::npos) return fmt::format(", {}:{}", path, number);
+  return "";
+}
+
+}  // namespace
+
+std::string explain(const Sheet& sheet, const std::vector<Outcome>& answers, const Verdict& verdict,
+                    const std::string& lesson, bool color) {
+  if (verdict.kind == Kind::Passed) return wrapped(sheet.function.notice, 4);
+  if (verdict.kind == Kind::NotStarted) return "";
+  const Outcome& answer = answers[verdict.input];
+  const Outcome& right = sheet.right[verdict.input];
+  const double tolerance = sheet.function.tolerance;
+  std::string out;
+
+  if (!answer.message.empty()) out += wrapped(answer.message + (answer.place.empty() ? "" : " (" + answer.place + ")"), 4);
+  if (verdict.kind == Kind::ChangedInput)
+    out += wrapped(fmt::format("The result is right, but {} is not what it was before the call. A Tensor is a handle: "
+                               "writing to it changes the caller's numbers. Make a new tensor with empty() or zeros().",
+                               sheet.function.arguments[static_cast<std::size_t>(answer.changed)]),
+                   4);
+
+  out += fmt::format("    on the smallest input that shows it ({} of {} inputs are right):\n", verdict.right,
+                     sheet.inputs.size());
+  out += inputs_text(sheet, verdict.input);
+
+  if (verdict.kind == Kind::NotRefused) {
+    out += labelled("yours", answer.value);
+    out += wrapped("ours throws: " + right.message, margin);
+  } else if (right.kind == Ended::Answered && answer.kind != Ended::Answered) {
+    out += labelled("ours", right.value);
+  } else if (verdict.difference) {
+    const Difference& difference = *verdict.difference;
+    const bool both = difference.part < answer.value.size() && difference.part < right.value.size();
+    if (!both || difference.kind == Difference::Kind::Structure) {
+      out += labelled("yours", answer.value) + labelled("ours", right.value);
+    } else {
+      const Part &theirs = answer.value[difference.part], &ours = right.value[difference.part];
+      const std::string name = ours.name.empty() ? "" : " " + ours.name;
+      if (difference.kind == Difference::Kind::Shape && theirs.kind == Part::Kind::Number)
+        out += fmt::format("    your shape{} is {}, ours {}\n", name, shape_text(theirs), shape_text(ours));
+      if (theirs.kind == Part::Kind::List)
+        out += labelled("yours", answer.value) + labelled("ours", right.value);
+      else
+        out += labelled("yours" + name, theirs) + labelled("ours" + name, ours);
+      if (difference.kind == Difference::Kind::Number && ours.numbers.size() > 1)
+        out += fmt::format("    worst element {}: yours {}, ours {} ({} of {} elements differ)\n",
+                           index_text(ours, difference.element),
+                           number_text(theirs.numbers[difference.element], ours.exact),
+                           number_text(ours.numbers[difference.element], ours.exact), difference.wrong,
+                           ours.numbers.size());
+      if (difference.kind == Difference::Kind::Number) out += picture(theirs, ours, tolerance, color);
+      const std::string seen = remark(theirs, ours, tolerance);
+      if (verdict.mistakes.empty() && !seen.empty()) out += wrapped(seen, 4);
+    }
+  }
+
+  for (const std::size_t m : verdict.mistakes) {
+    const NamedMistake& mistake = sheet.function.mistakes[m];
+    out += fmt::format("    {}This is a known mistake: {}.{}\n", color ? "\033[1m" : "", mistake.name,
+                       color ? "\033[0m" : "");
+    out += wrapped(mistake.why, 4);
+    out += wrapped(fmt::format("See lesson {}, \"{}\"{}", lesson.substr(0, 2), mistake.where,
+                               lesson_place(lesson, mistake.where)),
+                   4);
+  }
+  return out;
+}
+
+}  // namespace coach

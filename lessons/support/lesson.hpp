@@ -1,0 +1,103 @@
+// Lesson: what every lesson program has in common, so that a lesson itself is nothing but the lesson.
+//
+//   int main(int argc, char** argv) {
+//     return run_lesson(argc, argv, {.name = "06_self_attention", .question = "How does a token find what
+//     matters?"},
+//                       [](Lesson& lesson) { ... });
+//   }
+//
+// The text of a lesson goes to standard output (in colour on a terminal) and, plain, to
+// DIR/06_self_attention/ output.txt; pictures go beside it as PNG, and the gallery DIR/index.html is made
+// anew. A claim is a fact that the lesson has just shown: it is printed with its numbers, and if it does not
+// hold, the program says so and ends with exit code 1. So running the lessons is testing them.
+#pragma once
+
+#include <fmt/format.h>  // format
+
+#include <filesystem>  // path
+#include <functional>  // function
+#include <string>      // string
+#include <vector>      // vector
+
+#include "core/tensor.hpp"
+#include "core/viz/viz.hpp"
+#include "lessons/support/options.hpp"
+
+namespace attn {
+
+struct LessonInfo {
+  std::string name;      // "06_self_attention"
+  std::string question;  // that the lesson answers
+};
+
+class Lesson {
+ public:
+  explicit Lesson(LessonInfo info) : info_(std::move(info)) {}
+
+  // From the command line.
+  bool fast = false;       // --fast: small sizes, a few seconds
+  std::uint64_t seed = 1;  // --seed
+  std::filesystem::path folder() const { return out / info_.name; }
+  std::filesystem::path out = "out";
+
+  // Text. `say` fills paragraphs to 100 columns; `print` leaves lines as they are.
+  void section(const std::string& title);
+  template <class... Args>
+  void say(fmt::format_string<Args...> format, Args&&... args) {
+    paragraph(fmt::format(format, std::forward<Args>(args)...));
+  }
+  template <class... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    write(fmt::format(format, std::forward<Args>(args)...) + "\n");
+  }
+  void equation(const std::string& text);  // set off, on a line of its own
+  void table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
+  // A matrix with labelled rows and columns, as numbers.
+  void numbers(const Tensor& matrix, const std::vector<std::string>& row_labels = {},
+               const std::vector<std::string>& column_labels = {}, int decimals = 2);
+
+  // Pictures: the PNG, its line in the gallery, and one line of text that says what to look at.
+  void picture(const std::string& file, const viz::Image& image, const std::string& title,
+               const std::string& caption);
+  // Small ones in the terminal, too.
+  void heatmap(const viz::Matrix& matrix, const viz::HeatmapOptions& options = {});
+  void line_chart(const std::vector<viz::Series>& series, const viz::ChartOptions& options = {});
+
+  // A fact with its numbers; false makes the lesson fail.
+  template <class... Args>
+  void claim(bool holds, fmt::format_string<Args...> format, Args&&... args) {
+    check(holds, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // The end of every lesson: changes to make and what should happen, and the exercise.
+  struct Suggestion {
+    std::string change, effect;
+  };
+  void try_next(const std::vector<Suggestion>& suggestions);
+
+  int finish();  // writes output.txt and the gallery; the exit code
+
+ private:
+  void paragraph(const std::string& text);
+  void write(const std::string& text) { write(text, text); }
+  void write(const std::string& shown, const std::string& kept);
+  void check(bool holds, const std::string& fact);
+
+  LessonInfo info_;
+  std::string output_;
+  int claims_ = 0, broken_ = 0;
+};
+
+// Reads --seed, --threads, --out, --fast, --version and --help, and whatever `more` adds, runs the lesson,
+// and turns errors into one line on standard error and exit code 2. `words`: what stood behind the options,
+// if it is wanted.
+int run_lesson(int argc, char** argv, const LessonInfo& info, const std::function<void(Lesson&)>& body,
+               const std::function<void(Options&)>& more = nullptr,
+               std::vector<std::string>* words = nullptr);
+
+// For pictures of tensors: a matrix as it is, or part of a larger tensor by its leading indices.
+viz::Matrix matrix_of(const Tensor& tensor, std::initializer_list<Index> leading = {});
+
+std::string version_text();  // "attention.cpp, kernels v3 (8 floats a vector), 2 threads"
+
+}  // namespace attn

@@ -1,0 +1,155 @@
+#include "nn/attention.hpp"
+
+#include <cmath>   // sqrt
+#include <limits>  // numeric_limits
+
+#include "core/autograd.hpp"
+#include "core/error.hpp"
+#include "nn/positions.hpp"
+
+namespace attn {
+namespace {
+
+constexpr real infinity = std::numeric_limits<real>::infinity();
+
+// Each key/value head, as often as there are query heads in its group.  (B, kv_heads, S, D) -> (B, H, S, D)
+Tensor repeat_heads(const Tensor& x, Index heads) {
+  const Index B = x.shape()[0], kv_heads = x.shape()[1], S = x.shape()[2], D = x.shape()[3];
+  if (kv_heads == heads) return x;
+  const Tensor grouped =
+      broadcast_to(reshape(x, {B, kv_heads, 1, S, D}), {B, kv_heads, heads / kv_heads, S, D});
+  return reshape(grouped, {B, heads, S, D});
+}
+
+}  // namespace
+
+Tensor causal_mask(Index T) {
+  const Tensor mask = zeros({T, T});
+  for (Index i = 0; i < T; ++i)
+    for (Index j = 0; j <= i; ++j) mask(i, j) = 1;
+  return mask;
+}
+
+Tensor padding_mask(const IntTensor& lengths, Index S) {
+  const Tensor mask = zeros({lengths.numel(), 1, 1, S});
+  for (Index b = 0; b < lengths.numel(); ++b)
+    for (Index j = 0; j < lengths[b]; ++j) mask(b, 0, 0, j) = 1;
+  return mask;
+}
+
+Tensor bias_of(const Tensor& visible) { return where(visible, scalar(0), scalar(-infinity)); }
+
+Tensor mask_bias(const Mask& mask, Index B, Index T, Index S) {
+  Tensor bias = mask.bias;
+  if (bias && bias.rank() < 4) bias = reshape(bias, Shape{1, bias.rank() == 3 ? bias.shape()[0] : 1, T, S});
+  const auto hide = [&bias](const Tensor& visible) {
+    const Tensor hidden = bias_of(visible);
+    bias = bias ? bias + hidden : hidden;
+  };
+  if (mask.causal || mask.window > 0) {
+    const Tensor visible = zeros({1, 1, T, S});
+    for (Index t = 0; t < T; ++t)
+      for (Index j = 0; j < S; ++j) {
+        const Index distance =
+            t + S - T - j;  // how far back the key lies; the last query stands beside the last key
+        const bool near = mask.window == 0 || std::abs(distance) < mask.window;
+        visible(0, 0, t, j) = near && (distance >= 0 || !mask.causal);
+      }
+    hide(visible);
+  }
+  if (mask.key_lengths.numel()) {
+    if (mask.key_lengths.numel() != B)
+      fail("mask: {} key lengths for a batch of {}", mask.key_lengths.numel(), B);
+    hide(padding_mask(mask.key_lengths, S));
+  }
+  return bias;
+}
+
+AttentionResult scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                             const Tensor& bias, real scale) {
+  if (scale == 0) scale = 1 / std::sqrt(static_cast<real>(q.shape()[-1]));
+  Tensor scores = matmul(q, k, Transpose::second) * scale;  // (B, H, T, S)
+  if (bias) scores = scores + bias;
+  const Tensor weights = softmax(scores);  // (B, H, T, S)
+  return {matmul(weights, v), weights};    // (B, H, T, D)
+}
+
+Tensor split_heads(const Tensor& x, Index heads) {
+  const Index B = x.shape()[0], T = x.shape()[1], C = x.shape()[2];
+  if (C % heads) fail("split_heads: {} channels do not divide into {} heads", C, heads);
+  return permute(reshape(x, {B, T, heads, C / heads}), {0, 2, 1, 3});
+}
+
+Tensor merge_heads(const Tensor& x) {
+  const Index B = x.shape()[0], H = x.shape()[1], T = x.shape()[2], D = x.shape()[3];
+  return reshape(permute(x, {0, 2, 1, 3}), {B, T, H * D});
+}
+
+MultiHeadAttention::MultiHeadAttention(const TransformerConfig& config, bool self_attention, Rng& rng)
+    : heads(config.heads),
+      kv_heads(config.kv_heads ? config.kv_heads : config.heads),
+      window(self_attention ? config.window : 0),
+      dropout(config.dropout),
+      scale(config.scale_scores ? 1 / std::sqrt(static_cast<real>(config.head_size())) : real{1}),
+      rotates(self_attention && config.positions == Positions::rope) {
+  const auto projection = [&](Index size) {
+    return Linear(config.d_model, size, rng, config.bias, config.initialization);
+  };
+  query = projection(config.d_model);
+  key = projection(config.kv_size());
+  value = projection(config.kv_size());
+  output = projection(config.d_model);
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, const Mask& mask,
+                                      Context& context, const char* name, int layer,
+                                      KeyValueCache* cache) const {
+  const Index first = cache && !cache->frozen ? cache->length() : 0;  // the position of x's first token
+  Tensor q = query(x), k, v;                                          // (B, T, C), (B, S, kv)
+  if (cache && cache->frozen && cache->keys) {
+    k = cache->keys, v = cache->values;
+  } else {
+    k = key(memory), v = value(memory);
+    if (rotates) k = rope(k, kv_heads, first);
+    if (cache) {
+      if (cache->keys) k = concat({cache->keys, k}, 1), v = concat({cache->values, v}, 1);
+      cache->keys = k, cache->values = v;
+    }
+  }
+  if (rotates) q = rope(q, heads, first);
+
+  Mask seen = mask;
+  if (window > 0) seen.window = window;
+  Tensor mixed;  // (B, T, C)
+  if (context.maps) {
+    const Tensor bias = mask_bias(seen, q.shape()[0], q.shape()[1], k.shape()[1]);
+    const Tensor kh = repeat_heads(split_heads(k, kv_heads), heads),
+                 vh = repeat_heads(split_heads(v, kv_heads), heads);
+    AttentionResult result = scaled_dot_product_attention(split_heads(q, heads), kh, vh, bias, scale);
+    if (result.weights.needs_grad()) result.weights.retain_grad();
+    context.maps->push_back({name, layer, result.weights});
+    if (context.training && dropout > 0) result.output = matmul(context.drop(result.weights, dropout), vh);
+    mixed = merge_heads(result.output);
+  } else {
+    mixed = attention(q, k, v,
+                      {.heads = static_cast<int>(heads),
+                       .kv_heads = static_cast<int>(kv_heads),
+                       .scale = scale,
+                       .causal = seen.causal,
+                       .window = seen.window,
+                       .key_lengths = seen.key_lengths,
+                       .bias = seen.bias,
+                       .dropout = context.training ? dropout : real{0},
+                       .rng = context.rng});
+  }
+  return output(mixed);
+}
+
+void MultiHeadAttention::parameters(ParameterList& list) const {
+  list.add_layer("query", query);
+  list.add_layer("key", key);
+  list.add_layer("value", value);
+  list.add_layer("output", output);
+}
+
+}  // namespace attn

@@ -1,0 +1,69 @@
+// Attention: how a token finds what matters to it.
+//
+//   Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V                      (Vaswani et al. 2017, equation 1)
+//
+// What may be seen is said by a Mask: by kind (causal, padding lengths, a window), or by any bias on the
+// scores, where -inf hides. Two ways compute it. `scaled_dot_product_attention` is the plain one, step by
+// step, as the lessons teach it; it has the whole matrix of weights. `attention` in core/ops.hpp is the fused
+// one that training uses. A test holds them equal.
+#pragma once
+
+#include "nn/context.hpp"
+#include "nn/linear.hpp"
+
+namespace attn {
+
+struct Mask {
+  bool causal = false;      // no token sees a later one
+  Index window = 0;         // if positive: only keys less than so many steps away
+  IntTensor key_lengths{};  // (B): keys from there on are padding
+  Tensor bias{};            // added to the scores: (T,S), (H,T,S) or (B,H,T,S)
+};
+
+// The mask as numbers to add to the scores: 0 where a key is visible, -inf where it is not, plus the bias.
+// (B or 1, H or 1, T, S), or empty if everything is visible.
+Tensor mask_bias(const Mask& mask, Index B, Index T, Index S);
+
+Tensor causal_mask(Index T);                             // (T, T): 1 where j <= i, else 0
+Tensor padding_mask(const IntTensor& lengths, Index S);  // (B, 1, 1, S): 1 for real keys
+Tensor bias_of(const Tensor& visible);                   // 1 -> 0, 0 -> -inf
+
+struct AttentionResult {
+  Tensor output;   // (B, H, T, D)
+  Tensor weights;  // (B, H, T, S): each row sums to 1, or is 0 if the query sees nothing
+};
+// q (B,H,T,D), k and v (B,H,S,D); `bias` as from mask_bias, or empty; scale 0 means 1/√D.
+AttentionResult scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                             const Tensor& bias = {}, real scale = 0);
+
+Tensor split_heads(const Tensor& x, Index heads);  // (B, T, H*D) -> (B, H, T, D)
+Tensor merge_heads(const Tensor& x);               // (B, H, T, D) -> (B, T, H*D)
+
+// The keys and values of the tokens so far, so that each new token is computed once. One for each layer.
+struct KeyValueCache {
+  Tensor keys{}, values{};  // (B, S, kv_heads * D), or empty at the start
+  bool frozen = false;      // cross-attention: filled once from the encoder, then only read
+  Index length() const { return keys ? keys.shape()[1] : 0; }
+};
+
+// MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O,  head_i = Attention(Q W_Q,i , K W_K,i , V W_V,i)
+//
+// The projections of all heads are one matrix each; a head is D of its C columns. With fewer key/value heads
+// than query heads (GQA; one alone: MQA), groups of query heads look through the same keys and values.
+struct MultiHeadAttention {
+  Index heads = 1, kv_heads = 1, window = 0;
+  real dropout = 0, scale = 0;
+  bool rotates = false;              // RoPE, in self-attention
+  Linear query, key, value, output;  // (C, C), (kv, C), (kv, C), (C, C)
+
+  MultiHeadAttention() = default;
+  MultiHeadAttention(const TransformerConfig& config, bool self_attention, Rng& rng);
+
+  // x asks (B, T, C), memory answers (B, S, C): the same tensor for self-attention, the encoder's output for
+  // cross-attention. `name` and `layer` label the map, if maps are asked for.
+  Tensor operator()(const Tensor& x, const Tensor& memory, const Mask& mask, Context& context,
+                    const char* name, int layer, KeyValueCache* cache = nullptr) const;
+  void parameters(ParameterList& list) const;
+};
+
+}  // namespace attn

@@ -1,0 +1,58 @@
+#include "nn/bert.hpp"
+
+namespace attn {
+
+TransformerConfig bert_config(const BertSize& size) {
+  return {.vocabulary = size.vocabulary,
+          .d_model = size.d_model,
+          .heads = size.heads,
+          .encoder_layers = size.layers,
+          .decoder_layers = 0,
+          .d_ff = 4 * size.d_model,
+          .positions = Positions::learned,
+          .max_length = size.max_length,
+          .feed_forward = FeedForwardKind::gelu};
+}
+
+Bert::Bert(const TransformerConfig& settings, Rng& rng) : config(settings) {
+  config.check();
+  token_embedding = Embedding(config.vocabulary, config.d_model, rng);
+  segment_table = normal({2, config.d_model}, rng, 0, real(0.1)).requires_grad();
+  embedding_norm = Norm(config.norm, config.d_model);
+  encoder = Stack(config, config.encoder_layers, false, false, rng);
+  mlm_dense = Linear(config.d_model, config.d_model, rng);
+  mlm_norm = Norm(config.norm, config.d_model);
+  mlm_bias = zeros({config.vocabulary}).requires_grad();
+  pooler = Linear(config.d_model, config.d_model, rng);
+  nsp = Linear(config.d_model, 2, rng);
+}
+
+Tensor Bert::operator()(const IntTensor& tokens, const IntTensor& lengths, Context& context,
+                        const IntTensor& segments) const {
+  Tensor x = token_embedding(tokens);  // (B, T, C)
+  if (segments.numel()) x = x + embedding(segment_table, segments);
+  return encoder(embedding_norm(x), lengths, context);
+}
+
+Tensor Bert::mlm_logits(const Tensor& states) const {
+  const Tensor hidden = mlm_norm(mlm_dense(states, Activation::gelu));  // (B, T, C)
+  return linear(hidden, token_embedding.table, mlm_bias);               // (B, T, V)
+}
+
+Tensor Bert::pooled(const Tensor& states) const { return pooler(select(states, 1, 0), Activation::tanh); }
+
+Tensor Bert::nsp_logits(const Tensor& states) const { return nsp(pooled(states)); }
+
+void Bert::parameters(ParameterList& list) const {
+  list.add_layer("embedding", token_embedding);
+  list.add("segments", segment_table);
+  list.add_layer("embedding_norm", embedding_norm);
+  list.add_layer("encoder", encoder);
+  list.add_layer("mlm_dense", mlm_dense);
+  list.add_layer("mlm_norm", mlm_norm);
+  list.add("mlm_bias", mlm_bias);
+  list.add_layer("pooler", pooler);
+  list.add_layer("nsp", nsp);
+}
+
+}  // namespace attn

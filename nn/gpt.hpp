@@ -1,0 +1,31 @@
+// GPT: a decoder alone. It reads tokens and says, at each one, what comes next.
+//
+//   h_0 = embedding + positions,   h_l = Block_l(h_{l-1}) with a causal mask,   logits = norm(h_N) Eᵀ
+//
+// Pre-norm, so there is one more norm at the end; E is the embedding, tied. `gpt_config` has the usual
+// settings.
+#pragma once
+
+#include "nn/transformer.hpp"
+
+namespace attn {
+
+struct GptSize {
+  Index vocabulary, d_model = 128, heads = 4, layers = 4, max_length = 64;
+};
+TransformerConfig gpt_config(const GptSize& size);
+
+struct Gpt {
+  TransformerConfig config;
+  Embedding token_embedding;
+  Stack stack;
+  Linear projection;  // if it is not tied
+
+  Gpt(const TransformerConfig& config, Rng& rng);
+  // (B, T) -> logits (B, T, V): at t, for the token after t.
+  Tensor operator()(const IntTensor& tokens, Context& context, const IntTensor& lengths = {},
+                    DecoderCache* cache = nullptr) const;
+  void parameters(ParameterList& list) const;
+};
+
+}  // namespace attn

@@ -1,0 +1,33 @@
+// Norm: LayerNorm or RMSNorm over the channels of each token, with learned gain (and bias).
+//
+//   LayerNorm   (x - E[x]) / sqrt(Var[x] + ε) · gain + bias
+//   RMSNorm     x / sqrt(E[x²] + ε) · gain
+//
+// RMSNorm has no mean and no bias: it is cheaper, and as good in practice.
+#pragma once
+
+#include "core/ops.hpp"
+#include "nn/config.hpp"
+#include "nn/parameters.hpp"
+
+namespace attn {
+
+struct Norm {
+  NormKind kind = NormKind::layer;
+  Tensor gain, bias;  // (C), (C); no bias for RMSNorm
+
+  Norm() = default;
+  Norm(NormKind kind, Index channels) : kind(kind), gain(ones({channels}).requires_grad()) {
+    if (kind == NormKind::layer) bias = zeros({channels}).requires_grad();
+  }
+
+  Tensor operator()(const Tensor& x) const {  // (..., C) -> (..., C)
+    return kind == NormKind::layer ? layer_norm(x, gain, bias) : rms_norm(x, gain);
+  }
+  void parameters(ParameterList& list) const {
+    list.add("gain", gain);
+    list.add("bias", bias);
+  }
+};
+
+}  // namespace attn

@@ -1,0 +1,65 @@
+// Positions: how attention knows order. Without them a sentence is a bag of words.
+//
+//   learned      a table (max_length, C) added to the embeddings; ends where training ended
+//   sinusoidal   a fixed table added to the embeddings: sines and cosines of falling frequency
+//   t5           a learned number for each bucket of distance and head, added to the scores
+//   alibi        a fixed penalty -m·|i - j| on the scores, with a slope m for each head
+//   rope         queries and keys are rotated by their position: their product depends on distance alone
+//
+// The first two mark what a token *is at*; the others mark what is *between* two tokens, and act inside
+// self-attention only: the distance between a source word and a target word means nothing.
+#pragma once
+
+#include "core/ops.hpp"
+#include "nn/config.hpp"
+#include "nn/parameters.hpp"
+
+namespace attn {
+
+// PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i), with ω_i = 10000^(-2i/C).  (length, C)
+Tensor sinusoidal_table(Index length, Index channels);
+
+// Rotates each pair (2i, 2i+1) of each head of x (B, T, H*D) by the angle (first + t) ω_i, ω_i =
+// 10000^(-2i/D).
+Tensor rope(const Tensor& x, Index heads, Index first_position = 0);
+
+// The slopes 2^(-8i/H), i = 1 … H, of ALiBi; for H not a power of two, those of the next lower power of two
+// and then every other one of the next higher.
+std::vector<real> alibi_slopes(Index heads);
+// -m_h · |p - j| for queries at p = first, …, first + T - 1 and keys at j = 0 … S-1.  (H, T, S)
+Tensor alibi_bias(Index heads, Index T, Index S, Index first_position = 0);
+
+// T5's bucket of the distance key - query. Half of the buckets are for exact small distances, the other half
+// grow logarithmically up to max_distance; when both directions are visible, keys to the right have buckets
+// of their own.
+int t5_bucket(Index distance, bool bidirectional, int buckets = 32, Index max_distance = 128);
+
+// T5's bias: one table for a whole stack of layers.
+struct T5Bias {
+  Tensor table;  // (buckets, H)
+  bool bidirectional = false;
+
+  T5Bias() = default;
+  T5Bias(Index heads, bool bidirectional, Rng& rng);
+  Tensor operator()(Index T, Index S, Index first_position = 0) const;  // (H, T, S)
+  void parameters(ParameterList& list) const { list.add("table", table); }
+};
+
+// What a stack of layers does about positions, whichever scheme it has.
+struct PositionScheme {
+  Positions kind = Positions::none;
+  Index heads = 1;
+  Tensor table;  // learned: (max_length, C); sinusoidal: a fixed one that grows as needed
+  T5Bias t5;
+
+  PositionScheme() = default;
+  PositionScheme(const TransformerConfig& config, bool bidirectional, Rng& rng);
+  // Adds the table's rows for positions first, first + 1, … to the embeddings x (B, T, C), if the scheme has
+  // one.
+  Tensor add_to(const Tensor& x, Index first_position = 0) const;
+  // The bias on the scores of self-attention: (H, T, S), or empty if the scheme has none.
+  Tensor bias(Index T, Index S, Index first_position = 0) const;
+  void parameters(ParameterList& list) const;
+};
+
+}  // namespace attn

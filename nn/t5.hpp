@@ -1,0 +1,38 @@
+// T5: an encoder-decoder that treats every task as text in, text out.
+//
+// The model is nn/transformer.hpp's with T5's settings: RMSNorm before each sublayer, no biases, a learned
+// bias by distance shared by all layers of a stack instead of positions, no ÷√d_k, one embedding for source
+// and target.
+//
+// It is taught by span corruption: spans of the text are taken out, each replaced by a sentinel of its own,
+// and the decoder returns what was under each sentinel, in order, closing with one more:
+//
+//   text     Thank you for inviting me to your party last week
+//   input    Thank you <X> me to your party <Y> week
+//   target   <X> for inviting <Y> last <Z>
+#pragma once
+
+#include "nn/transformer.hpp"
+
+namespace attn {
+
+struct T5Size {
+  Index vocabulary, d_model = 128, heads = 4, layers = 2;
+};
+TransformerConfig t5_config(const T5Size& size);
+
+struct Corrupted {
+  std::vector<int> input, target;
+};
+struct CorruptionOptions {
+  double fraction = 0.15;  // of the tokens that are taken out
+  double mean_length = 3;  // of a span
+  int first_sentinel = 0;  // sentinel i is first_sentinel + i
+  int sentinels = 100;     // how many there are
+};
+Corrupted corrupt_spans(const std::vector<int>& tokens, const CorruptionOptions& options, Rng& rng);
+
+// Puts the spans back in place. Throws if input and target do not belong together.
+std::vector<int> restore_spans(const Corrupted& corrupted, const CorruptionOptions& options);
+
+}  // namespace attn

@@ -1,0 +1,228 @@
+#include "nn/text/bpe.hpp"
+
+#include <algorithm>  // min
+#include <mutex>      // lock_guard, mutex
+#include <queue>      // priority_queue
+#include <set>        // set
+
+#include "core/error.hpp"
+#include "nn/text/utf8.hpp"
+
+namespace attn {
+namespace {
+
+std::uint64_t pair_key(int left, int right) {
+  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+}
+
+// Keeps the cost of one word small, however long a line without spaces is.
+constexpr std::size_t longest_word = 64;
+
+}  // namespace
+
+std::vector<int> merge_pair(const std::vector<int>& ids, int left, int right, int merged) {
+  std::vector<int> result;
+  result.reserve(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const bool pair = ids[i] == left && i + 1 < ids.size() && ids[i + 1] == right;
+    result.push_back(pair ? merged : ids[i]);
+    if (pair) ++i;
+  }
+  return result;
+}
+
+// A word is a run of one kind of character, with the one plain space before it; an apostrophe after letters
+// belongs to them (l', don').
+std::vector<std::string_view> bpe_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t start = 0, at = 0;
+  Kind run = Kind::space;
+  bool ended = false;
+  const auto goes_on = [&](const Character& c, bool apostrophe) {
+    if (ended || at - start >= longest_word) return false;
+    if (run == Kind::space) return kind(c.code) != Kind::space && text.substr(start, at - start) == " ";
+    return kind(c.code) == run || apostrophe;
+  };
+  for (const Character& c : characters(text)) {
+    const bool apostrophe = run == Kind::letter && (c.code == '\'' || c.code == U'’');
+    const bool same_word = goes_on(c, apostrophe);
+    if (!same_word && at > start) {
+      words.push_back(text.substr(start, at - start));
+      start = at;
+    }
+    ended = same_word && apostrophe;
+    if (!ended) run = kind(c.code);
+    at += c.bytes.size();
+  }
+  if (at > start) words.push_back(text.substr(start));
+  return words;
+}
+
+struct BpeVocabulary::Cache {
+  std::mutex mutex;
+  StringMap<std::vector<int>> words;
+};
+
+BpeVocabulary::BpeVocabulary(const std::vector<std::string>& specials, const std::vector<Merge>& merges)
+    : Vocabulary(specials), first_byte_(size()), merges_(merges), cache_(std::make_shared<Cache>()) {
+  for (int byte = 0; byte < 256; ++byte) add(std::string(1, static_cast<char>(byte)));
+  for (const auto [left, right] : merges_) {
+    if (std::min(left, right) < first_byte_ || std::max(left, right) >= size())
+      fail("bpe: merge of {} and {} before both exist (ids {} to {})", left, right, first_byte_, size() - 1);
+    merged_.emplace(pair_key(left, right), size());
+    add(token(left) + token(right));
+  }
+}
+
+BpeVocabulary BpeVocabulary::with_merges(Index count) const {
+  if (count < 0 || static_cast<std::size_t>(count) > merges_.size())
+    fail("bpe: {} merges asked for, {} learned", count, merges_.size());
+  std::vector<std::string> specials;
+  for (int id = unk + 1; id < first_byte_; ++id) specials.push_back(token(id));
+  return BpeVocabulary(specials, {merges_.begin(), merges_.begin() + count});
+}
+
+// The merges are applied in the order they were learned; a merge learned earlier has the smaller id.
+std::vector<int> BpeVocabulary::encode_word(std::string_view word) const {
+  std::vector<int> ids;
+  for (const char byte : word) ids.push_back(first_byte_ + static_cast<unsigned char>(byte));
+  while (true) {
+    int earliest = size();
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+      const auto found = merged_.find(pair_key(ids[i], ids[i + 1]));
+      if (found != merged_.end()) earliest = std::min(earliest, found->second);
+    }
+    if (earliest == size()) return ids;
+    const Merge& merge = merges_[static_cast<std::size_t>(earliest - merged_id(0))];
+    ids = merge_pair(ids, merge.left, merge.right, earliest);
+  }
+}
+
+std::vector<int> BpeVocabulary::encode(std::string_view text) const {
+  constexpr std::size_t most_words = 1 << 20;
+  std::vector<int> ids;
+  const std::lock_guard lock(cache_->mutex);
+  for (const std::string_view word : bpe_words(text)) {
+    auto found = cache_->words.find(word);
+    if (found == cache_->words.end()) {
+      if (cache_->words.size() == most_words) cache_->words.clear();
+      found = cache_->words.emplace(word, encode_word(word)).first;
+    }
+    ids.insert(ids.end(), found->second.begin(), found->second.end());
+  }
+  return ids;
+}
+
+void BpeVocabulary::save_tokens(std::string& saved) const {
+  for (const auto [left, right] : merges_) saved += fmt::format("merge {} {}\n", left, right);
+}
+
+namespace {
+
+// The distinct words of a text and, for every pair of neighbours in them, how often it occurs and where.
+class PairCounts {
+ public:
+  explicit PairCounts(int first_byte, const std::vector<std::string>& lines) {
+    StringMap<Index> counts;
+    for (const std::string& line : lines) {
+      for (const std::string_view word : bpe_words(line)) {
+        const auto found = counts.find(word);
+        if (found == counts.end())
+          counts.emplace(word, 1);
+        else
+          ++found->second;
+      }
+    }
+    for (const auto& [word, count] : counts) {
+      words_.push_back({{}, count});
+      for (const char byte : word) words_.back().ids.push_back(first_byte + static_cast<unsigned char>(byte));
+    }
+    std::set<std::uint64_t> changed;
+    for (std::size_t w = 0; w < words_.size(); ++w) add_pairs(w, -1, changed);
+    offer(changed);
+  }
+
+  // The most frequent pair, or a count of 0.
+  struct Best {
+    Index count;
+    int left, right;
+    bool operator<(const Best& other) const {  // the heap's top is its largest
+      if (count != other.count) return count < other.count;
+      return left != other.left ? left > other.left : right > other.right;
+    }
+  };
+  Best best() {
+    while (!heap_.empty()) {
+      const Best top = heap_.top();
+      const Index now = pairs_[pair_key(top.left, top.right)].count;
+      if (top.count == now) return top;
+      heap_.pop();  // a merge has used some of them up: queue again by what is left
+      if (now > 0) heap_.push({now, top.left, top.right});
+    }
+    return {0, 0, 0};
+  }
+
+  void merge(int left, int right, int merged) {
+    std::set<std::uint64_t> changed;
+    for (const std::size_t w : std::vector(std::move(pairs_[pair_key(left, right)].words))) {
+      Word& word = words_[w];
+      std::vector<int> ids = merge_pair(word.ids, left, right, merged);
+      if (ids.size() == word.ids.size()) continue;  // listed twice, or merged away since
+      for (std::size_t i = 0; i + 1 < word.ids.size(); ++i)
+        pairs_[pair_key(word.ids[i], word.ids[i + 1])].count -= word.count;
+      word.ids = std::move(ids);
+      add_pairs(w, merged, changed);
+    }
+    pairs_.erase(pair_key(left, right));
+    offer(changed);
+  }
+
+ private:
+  struct Word {
+    std::vector<int> ids;
+    Index count;
+  };
+  struct Pair {
+    Index count = 0;
+    std::vector<std::size_t> words;
+  };
+
+  // Counts the pairs of a word. Only those with the new token (-1: all) are new to it and can have grown.
+  void add_pairs(std::size_t w, int merged, std::set<std::uint64_t>& changed) {
+    const Word& word = words_[w];
+    for (std::size_t i = 0; i + 1 < word.ids.size(); ++i) {
+      const int left = word.ids[i], right = word.ids[i + 1];
+      Pair& pair = pairs_[pair_key(left, right)];
+      pair.count += word.count;
+      if (merged != -1 && left != merged && right != merged) continue;
+      pair.words.push_back(w);
+      changed.insert(pair_key(left, right));
+    }
+  }
+
+  void offer(const std::set<std::uint64_t>& changed) {
+    for (const std::uint64_t key : changed)
+      heap_.push({pairs_[key].count, static_cast<int>(key >> 32), static_cast<int>(key & 0xFFFFFFFF)});
+  }
+
+  std::vector<Word> words_;
+  std::unordered_map<std::uint64_t, Pair> pairs_;
+  std::priority_queue<Best> heap_;
+};
+
+}  // namespace
+
+BpeVocabulary BpeVocabulary::learn(const std::vector<std::string>& lines, const Options& options) {
+  const int first_byte = unk + 1 + static_cast<int>(options.specials.size());
+  PairCounts counts(first_byte, lines);
+  std::vector<Merge> merges;
+  while (static_cast<Index>(merges.size()) < options.merges) {
+    const auto best = counts.best();
+    if (best.count < 2) break;
+    counts.merge(best.left, best.right, first_byte + 256 + static_cast<int>(merges.size()));
+    merges.push_back({best.left, best.right});
+  }
+  return BpeVocabulary(options.specials, merges);
+}
+
+}  // namespace attn

@@ -1,0 +1,305 @@
+#include "nn/text/grammar.hpp"
+
+#include <algorithm>      // all_of, find, replace, sort, unique
+#include <map>            // map
+#include <unordered_map>  // unordered_map
+#include <unordered_set>  // unordered_set
+#include <utility>        // move
+
+#include "core/error.hpp"
+#include "core/rng.hpp"
+#include "nn/text/grammar_rules.hpp"
+#include "nn/text/utf8.hpp"
+
+namespace attn {
+namespace {
+
+using Argument = GrammarRules::Argument;
+using Call = GrammarRules::Call;
+using Item = GrammarRules::Item;
+using Rule = GrammarRules::Rule;
+using Key = std::vector<int>;  // a symbol and the values of its arguments
+
+constexpr int unbound = -1;
+template <class Value>
+const Value& at(const std::vector<Value>& values, int i) {
+  return values[static_cast<std::size_t>(i)];
+}
+
+// The values of a rule's variables if its head fits the key (those that only its calls mention stay unbound);
+// false if it does not fit.
+bool bind(const GrammarRules& grammar, const Rule& rule, const Key& key, std::vector<int>& values) {
+  values.assign(rule.variables.size(), unbound);
+  if (rule.head.size() + 1 != key.size()) return false;
+  for (std::size_t i = 0; i < rule.head.size(); ++i) {
+    const int given = key[i + 1];
+    if (!rule.head[i].is_variable) {
+      if (rule.head[i].id != given) return false;
+      continue;
+    }
+    int& value = values[static_cast<std::size_t>(rule.head[i].id)];
+    const auto& allowed = at(grammar.features, at(rule.variables, rule.head[i].id)).values;
+    if (value != unbound && value != given) return false;
+    if (std::find(allowed.begin(), allowed.end(), given) == allowed.end()) return false;
+    value = given;
+  }
+  return true;
+}
+
+// The rules by which `key` can be written.
+std::vector<int> fitting(const GrammarRules& grammar, const Key& key) {
+  std::vector<int> rules, values;
+  const auto exact = grammar.exact.find(key);
+  if (exact != grammar.exact.end()) rules = exact->second;
+  for (const int r : at(grammar.patterns, key[0]))
+    if (bind(grammar, at(grammar.rules, r), key, values)) rules.push_back(r);
+  return rules;
+}
+
+Key key_of(const Call& call, const std::vector<int>& values) {
+  Key key = {call.symbol};
+  for (const Argument& argument : call.arguments)
+    key.push_back(argument.is_variable ? at(values, argument.id) : argument.id);
+  return key;
+}
+
+// A grammar begins with what it is for.
+Key start_key(const GrammarRules& grammar) {
+  if (grammar.rules.empty()) fail("{}: there is no rule in it", grammar.name);
+  return {grammar.rules.front().symbol};
+}
+
+using Words = std::vector<std::string_view>;
+struct Derivation {
+  std::array<Words, 2> sides;
+  std::vector<const Rule*> rows;  // of tables, that were used
+};
+
+// Draws sentences. A rule or a value that leads to a symbol which no rule fits is never chosen.
+class Writer {
+ public:
+  Writer(const GrammarRules& grammar, std::uint64_t seed) : grammar_(grammar), rng_(seed) {
+    if (ways(start_key(grammar)).empty()) fail("{}: its first symbol cannot be written", grammar.name);
+  }
+
+  Derivation sentence() { return derive(start_key(grammar_)); }
+
+ private:
+  int draw(const std::vector<int>& from) {
+    return from[static_cast<std::size_t>(rng_.below(static_cast<Index>(from.size())))];
+  }
+
+  // The rules by which `key` can be written to the end.
+  const std::vector<int>& ways(const Key& key) {
+    const auto known = ways_.find(key);
+    if (known != ways_.end()) return known->second;
+    std::vector<int> found, values;
+    for (const int r : fitting(grammar_, key)) {
+      const Rule& rule = at(grammar_.rules, r);
+      bind(grammar_, rule, key, values);
+      if (can_finish(rule, values, 0)) found.push_back(r);
+    }
+    return ways_[key] = found;
+  }
+
+  bool calls_can_finish(const Rule& rule, const std::vector<int>& values) {
+    return std::all_of(rule.calls.begin(), rule.calls.end(),
+                       [&](const Call& call) { return !ways(key_of(call, values)).empty(); });
+  }
+
+  // Whether the variables from number `from` on can be bound so that all calls can be written.
+  bool can_finish(const Rule& rule, std::vector<int> values, std::size_t from) {
+    while (from < values.size() && values[from] != unbound) ++from;
+    if (from == values.size()) return calls_can_finish(rule, values);
+    for (const int value : at(grammar_.features, rule.variables[from]).values) {
+      values[from] = value;
+      if (can_finish(rule, values, from + 1)) return true;
+    }
+    return false;
+  }
+
+  Derivation derive(const Key& key) {
+    const Rule& rule = at(grammar_.rules, draw(ways(key)));
+    std::vector<int> bound, values;
+    bind(grammar_, rule, key, bound);
+    do {
+      values = bound;
+      for (std::size_t v = 0; v < values.size(); ++v)
+        if (values[v] == unbound) values[v] = draw(at(grammar_.features, rule.variables[v]).values);
+    } while (!calls_can_finish(rule, values));
+
+    Derivation result;
+    if (rule.table >= 0) result.rows.push_back(&rule);
+    std::vector<Derivation> parts;
+    for (const Call& call : rule.calls) {
+      parts.push_back(derive(key_of(call, values)));
+      result.rows.insert(result.rows.end(), parts.back().rows.begin(), parts.back().rows.end());
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+      Words& words = result.sides[side];
+      for (const Item& item : rule.sides[side]) {
+        if (item.type == Item::Type::word) words.push_back(item.word);
+        if (item.type == Item::Type::value) words.push_back(at(grammar_.values, at(values, item.index)));
+        if (item.type != Item::Type::call) continue;
+        const Words& part = at(parts, item.index).sides[side];
+        words.insert(words.end(), part.begin(), part.end());
+      }
+    }
+    return result;
+  }
+
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      std::size_t hash = 0;
+      for (const int part : key) hash = hash * 1000003 + static_cast<std::size_t>(part);
+      return hash;
+    }
+  };
+  const GrammarRules& grammar_;
+  Rng rng_;
+  std::unordered_map<Key, std::vector<int>, Hash> ways_;
+};
+
+bool is_unseen(const GrammarRules::Unseen& pair, int first_row, int second_row) {
+  return (first_row + second_row) % pair.every == 0;
+}
+
+bool is_held_out(const GrammarRules& grammar, const std::vector<const Rule*>& rows) {
+  for (const GrammarRules::Unseen& pair : grammar.unseen)
+    for (const Rule* first : rows)
+      for (const Rule* second : rows)
+        if (first->table == pair.first && second->table == pair.second &&
+            is_unseen(pair, first->row, second->row))
+          return true;
+  return false;
+}
+
+// The word without the marks of the grammar: *héros -> héros, l'+ -> l', au_marché -> "au marché".
+std::string spelled(std::string_view word) {
+  if (word.size() > 1 && word.front() == '+') word.remove_prefix(1);
+  if (word.size() > 1 && word.back() == '+') word.remove_suffix(1);
+  if (word.size() > 1 && word.front() == '*') word.remove_prefix(1);
+  std::string text(word);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+bool starts_with_vowel(std::string_view word, const std::u32string& vowels) {
+  return !word.empty() && vowels.find(character_at(word, 0).code) != std::u32string::npos;  // * is none
+}
+
+bool ends_with_vowel(std::string_view text, const std::u32string& vowels) {
+  char32_t last = 0;
+  for (const Character& c : characters(text)) last = c.code;
+  if (last >= 'A' && last <= 'Z') last |= 0x20;
+  return is_hangul(last) ? !has_final_consonant(last) : vowels.find(last) != std::u32string::npos;
+}
+
+// x~y is decided by the word behind, x/y by what is written so far.
+std::string write(const Words& words, const std::u32string& vowels) {
+  std::string text;
+  bool joined = true, capital = true;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (const std::size_t tilde = word.find('~'); tilde != std::string_view::npos) {
+      const bool before_vowel = i + 1 < words.size() && starts_with_vowel(words[i + 1], vowels);
+      word = before_vowel ? word.substr(tilde + 1) : word.substr(0, tilde);
+    }
+    if (const std::size_t slash = word.find('/'); slash != std::string_view::npos)
+      word = ends_with_vowel(text, vowels) ? word.substr(slash + 1) : word.substr(0, slash);
+
+    const bool joins = word.size() > 1 && word.front() == '+';
+    if (!joined && !joins) text += ' ';
+    joined = word.size() > 1 && word.back() == '+';
+    const std::string written = spelled(word);
+    const bool is_word = kind(character_at(written, 0).code) == Kind::letter;
+    text += capital && is_word ? capitalize(written) : written;
+    if (is_word || written == ".") capital = written == ".";
+  }
+  return text;
+}
+
+// The number of ways to write each symbol, by adding over rules and multiplying over calls.
+class Counter {
+ public:
+  explicit Counter(const GrammarRules& grammar) : grammar_(grammar) {}
+
+  std::uint64_t count(const Key& key) {
+    const auto known = counts_.find(key);
+    if (known != counts_.end()) return known->second;
+    std::uint64_t sum = 0;
+    std::vector<int> values;
+    for (const int r : fitting(grammar_, key)) {
+      bind(grammar_, at(grammar_.rules, r), key, values);
+      sum += count(at(grammar_.rules, r), values, 0);
+    }
+    return counts_[key] = sum;
+  }
+
+ private:
+  std::uint64_t count(const Rule& rule, std::vector<int>& values, std::size_t from) {
+    while (from < values.size() && values[from] != unbound) ++from;
+    if (from < values.size()) {
+      std::vector<int> domain = at(grammar_.features, rule.variables[from]).values;
+      std::sort(domain.begin(), domain.end());
+      domain.erase(std::unique(domain.begin(), domain.end()), domain.end());
+      std::uint64_t sum = 0;
+      for (const int value : domain) {
+        values[from] = value;
+        sum += count(rule, values, from + 1);
+      }
+      values[from] = unbound;
+      return sum;
+    }
+    std::uint64_t product = 1;
+    for (const Call& call : rule.calls)
+      if (product > 0) product *= count(key_of(call, values));
+    return product;
+  }
+
+  const GrammarRules& grammar_;
+  std::map<Key, std::uint64_t> counts_;
+};
+
+}  // namespace
+
+Grammar::Grammar(std::string_view name, std::string_view text)
+    : rules_(std::make_shared<GrammarRules>(parse_grammar(name, text))) {}
+
+std::vector<Pair> Grammar::generate(Index count, std::uint64_t seed, Part part) const {
+  Writer writer(*rules_, seed);
+  std::vector<Pair> pairs;
+  std::unordered_set<std::string> seen;
+  Index tries = 0;
+  while (static_cast<Index>(pairs.size()) < count) {
+    if (++tries > 1000 + 100 * count)
+      fail("{}: found only {} distinct sentences where {} were asked for", rules_->name, pairs.size(), count);
+    const Derivation drawn = writer.sentence();
+    if (part != Part::all && is_held_out(*rules_, drawn.rows) != (part == Part::held_out)) continue;
+    Pair pair{write(drawn.sides[0], rules_->vowels[0]), write(drawn.sides[1], rules_->vowels[1])};
+    if (seen.insert(pair.source).second) pairs.push_back(std::move(pair));
+  }
+  return pairs;
+}
+
+std::uint64_t Grammar::size() const { return Counter(*rules_).count(start_key(*rules_)); }
+
+std::vector<Grammar::WordPair> Grammar::held_out() const {
+  std::map<std::pair<int, int>, std::vector<std::string>> forms;  // by table and row
+  for (const Rule& rule : rules_->rules) {
+    if (rule.table < 0) continue;
+    std::vector<std::string>& known = forms[{rule.table, rule.row}];
+    std::string word = spelled(rule.sides[0].front().word);
+    if (std::find(known.begin(), known.end(), word) == known.end()) known.push_back(std::move(word));
+  }
+  std::vector<WordPair> pairs;
+  for (const GrammarRules::Unseen& pair : rules_->unseen)
+    for (const auto& [first, first_words] : forms)
+      for (const auto& [second, second_words] : forms)
+        if (first.first == pair.first && second.first == pair.second &&
+            is_unseen(pair, first.second, second.second))
+          pairs.push_back({first_words, second_words});
+  return pairs;
+}
+
+}  // namespace attn

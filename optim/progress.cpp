@@ -1,0 +1,76 @@
+#include "optim/progress.hpp"
+
+#include <unistd.h>  // isatty
+
+#include <cstdio>  // fflush, stdout
+
+#include "core/error.hpp"
+
+namespace attn {
+
+bool on_terminal() { return isatty(STDOUT_FILENO) != 0; }
+
+std::string format_seconds(double seconds) {
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  const int whole = static_cast<int>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+Progress::Progress(std::string label, Index total, bool enabled)
+    : label_(std::move(label)),
+      total_(total),
+      enabled_(enabled),
+      terminal_(on_terminal()),
+      start_(std::chrono::steady_clock::now()),
+      last_draw_(start_ - std::chrono::hours(1)) {}
+
+Progress::~Progress() {
+  if (drawn_) {
+    fmt::print("\n");
+    std::fflush(stdout);
+  }
+}
+
+double Progress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Progress::update(Index done, const std::string& details) {
+  if (!enabled_) return;
+  if (first_ < 0) first_ = done - 1;  // a resumed run starts in the middle
+  const double share = total_ ? static_cast<double>(done) / static_cast<double>(total_) : 1;
+  const double left = seconds() / static_cast<double>(done - first_) * static_cast<double>(total_ - done);
+  if (terminal_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (done < total_ && now - last_draw_ < std::chrono::milliseconds(100)) return;
+    last_draw_ = now;
+    constexpr int width = 24;
+    std::string bar;
+    for (int i = 0; i < width; ++i) bar += i < static_cast<int>(share * width) ? "█" : "░";
+    fmt::print("\r\033[K{} {} {:3.0f}%  {}  {} left", label_, bar, 100 * share, details,
+               format_seconds(left));
+    drawn_ = true;
+  } else {
+    const Index every = total_ / 10 > 0 ? total_ / 10 : 1;
+    if (done < total_ && done - last_printed_ < every) return;
+    last_printed_ = done;
+    fmt::print("{} {}/{}  {}\n", label_, done, total_, details);
+  }
+  std::fflush(stdout);
+}
+
+void Progress::clear() {
+  if (drawn_) fmt::print("\r\033[K");
+  drawn_ = false;
+}
+
+void Progress::note(const std::string& line) {
+  if (!enabled_) return;
+  clear();
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+}  // namespace attn

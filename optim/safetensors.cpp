@@ -1,0 +1,367 @@
+#include "optim/safetensors.hpp"
+
+#include <algorithm>          // min, sort, transform
+#include <bit>                // bit_cast, endian
+#include <cerrno>             // errno
+#include <cstring>            // memcpy
+#include <fstream>            // ifstream
+#include <limits>             // numeric_limits
+#include <nlohmann/json.hpp>  // json_sax, ordered_json
+#include <sstream>            // istringstream
+#include <system_error>       // generic_category
+#include <tuple>              // tie
+#include <utility>            // forward, move
+
+#include "core/atomic_file.hpp"
+#include "core/error.hpp"
+
+namespace attn {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "arrays are copied as they lie in memory");
+
+using nlohmann::json;
+using Entry = SafetensorsFile::Entry;
+
+constexpr const char* metadata_key = "__metadata__";
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
+constexpr const char* real_dtype = sizeof(real) == 4 ? "F32" : "F64";
+
+struct Dtype {
+  std::string_view name;
+  int bits;
+};
+constexpr Dtype dtypes[] = {
+    {"F32", 32},    {"F64", 64},    {"F16", 16},    {"BF16", 16},       {"I8", 8},          {"I16", 16},
+    {"I32", 32},    {"I64", 64},    {"U8", 8},      {"U16", 16},        {"U32", 32},        {"U64", 64},
+    {"BOOL", 8},    {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"F8_E8M0", 8},
+    {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4},      {"C64", 64}};
+
+template <class... Args>
+[[noreturn]] void refuse(const std::string& file, fmt::format_string<Args...> format, Args&&... args) {
+  fail("safetensors: {}: {}", file, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// A name as it may be shown: whatever a file calls its tensors, the message stays one short line.
+std::string shown(const std::string& name) {
+  constexpr std::size_t longest = 80;
+  const std::string text = json(name.substr(0, longest)).dump(-1, ' ', true, json::error_handler_t::replace);
+  return name.size() <= longest ? text : text + "...";
+}
+
+// Takes the header token by token, as nlohmann's parser finds them. No JSON tree is built: the first token
+// that has no place in a safetensors header ends the parse, however deep or long the rest of it is.
+class HeaderReader : public nlohmann::json_sax<json> {
+ public:
+  HeaderReader(const std::string& file, std::map<std::string, Entry>& entries,
+               std::map<std::string, std::string>& metadata)
+      : file_(file), entries_(entries), metadata_(metadata) {}
+
+  bool start_object(std::size_t) override {
+    if (place_ == Place::outside) return go(Place::header);
+    if (place_ != Place::header) misplaced("an object");
+    if (name_ == metadata_key) return go(Place::metadata);
+    tensor_ = {};
+    return go(Place::tensor);
+  }
+
+  bool key(std::string& key) override {
+    if (place_ == Place::header) {
+      if (key == metadata_key ? metadata_seen_ : entries_.count(key) != 0)
+        refuse(file_, "{} is there twice", key == metadata_key ? key : "tensor " + shown(key));
+      metadata_seen_ = metadata_seen_ || key == metadata_key;
+      name_ = key;
+    } else if (place_ == Place::metadata) {
+      if (metadata_.count(key) != 0) refuse(file_, "{} has {} twice", metadata_key, shown(key));
+      field_ = key;
+    } else {
+      bool* seen = key == "dtype"          ? &tensor_.dtype_seen
+                   : key == "shape"        ? &tensor_.shape_seen
+                   : key == "data_offsets" ? &tensor_.offsets_seen
+                                           : nullptr;
+      if (!seen) refuse_tensor("unknown field {}", shown(key));
+      if (*seen) refuse_tensor("{} is there twice", key);
+      *seen = true;
+      field_ = key;
+    }
+    return true;
+  }
+
+  bool string(std::string& text) override {
+    if (place_ == Place::metadata) {
+      metadata_[field_] = text;
+      return true;
+    }
+    if (place_ != Place::tensor || field_ != "dtype") misplaced("a string");
+    for (const Dtype& dtype : dtypes)
+      if (dtype.name == text) {
+        tensor_.dtype = dtype;
+        return true;
+      }
+    refuse_tensor("unknown dtype {}", shown(text));
+  }
+
+  bool start_array(std::size_t) override {
+    if (place_ == Place::tensor && field_ == "shape") return go(Place::shape);
+    if (place_ == Place::tensor && field_ == "data_offsets") return go(Place::offsets);
+    misplaced("an array");
+  }
+
+  bool number_unsigned(std::uint64_t number) override {
+    if (place_ == Place::shape) {
+      if (tensor_.rank == Shape::max_rank)
+        refuse_tensor("its shape has more than the {} axes supported", Shape::max_rank);
+      if (number > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
+        refuse_tensor("an axis of size {} is too large", number);
+      tensor_.sizes[tensor_.rank++] = static_cast<Index>(number);
+    } else if (place_ == Place::offsets) {
+      if (tensor_.offset_count == 2) refuse_tensor("data_offsets must be two numbers");
+      tensor_.offsets[tensor_.offset_count++] = number;
+    } else {
+      misplaced("a number");
+    }
+    return true;
+  }
+
+  bool end_array() override { return go(Place::tensor); }
+
+  bool end_object() override {
+    if (place_ == Place::tensor) entries_[name_] = finished_tensor();
+    return go(place_ == Place::header ? Place::outside : Place::header);
+  }
+
+  bool null() override { misplaced("null"); }
+  bool boolean(bool) override { misplaced("a boolean"); }
+  bool number_integer(std::int64_t) override { misplaced("a negative number"); }
+  bool number_float(double, const std::string&) override { misplaced("a number that is no 64-bit integer"); }
+  bool binary(json::binary_t&) override { misplaced("binary data"); }
+  bool parse_error(std::size_t position, const std::string&, const json::exception&) override {
+    refuse(file_, "the header is not valid JSON at its byte {}: the file is damaged or not safetensors",
+           position);
+  }
+
+ private:
+  enum class Place { outside, header, metadata, tensor, shape, offsets };
+
+  struct Description {
+    bool dtype_seen = false, shape_seen = false, offsets_seen = false;
+    Dtype dtype = {};
+    Index sizes[Shape::max_rank] = {};
+    int rank = 0;
+    std::uint64_t offsets[2] = {};
+    int offset_count = 0;
+  };
+
+  bool go(Place place) {
+    place_ = place;
+    return true;
+  }
+
+  template <class... Args>
+  [[noreturn]] void refuse_tensor(fmt::format_string<Args...> format, Args&&... args) const {
+    refuse(file_, "tensor {}: {}", shown(name_), fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  [[noreturn]] void misplaced(const char* what) const {
+    if (place_ == Place::metadata)
+      refuse(file_, "{} {} is {}, and only strings are allowed there", metadata_key, shown(field_), what);
+    if (place_ == Place::header && name_ == metadata_key)
+      refuse(file_, "{} is {}, not an object of strings", metadata_key, what);
+    if (place_ == Place::header) refuse_tensor("described by {}, not by an object", what);
+    refuse_tensor("{} {} {}", field_, place_ == Place::tensor ? "is" : "holds", what);
+  }
+
+  Entry finished_tensor() const {
+    if (!tensor_.dtype_seen) refuse_tensor("dtype is missing");
+    if (!tensor_.shape_seen) refuse_tensor("shape is missing");
+    if (tensor_.offset_count != 2) refuse_tensor("data_offsets must be two numbers");
+
+    const Entry entry{tensor_.dtype.name, Shape(tensor_.sizes, tensor_.rank), tensor_.offsets[0],
+                      tensor_.offsets[1]};
+    // Sizes of 0 are left out at first: of (0, huge, huge), too, the strides must not overflow.
+    Index bits = tensor_.dtype.bits;
+    bool empty = false;
+    for (const Index size : entry.shape) {
+      if (size == 0)
+        empty = true;
+      else if (__builtin_mul_overflow(bits, size, &bits))
+        refuse_tensor("shape {} is too large", entry.shape.str());
+    }
+    if (empty) bits = 0;
+    if (bits % 8 != 0)
+      refuse_tensor("{} of shape {} does not fill whole bytes", entry.dtype, entry.shape.str());
+    if (entry.end < entry.begin || entry.end - entry.begin != static_cast<std::uint64_t>(bits / 8))
+      refuse_tensor("{} of shape {} takes {} bytes, but data_offsets are [{}, {}]", entry.dtype,
+                    entry.shape.str(), bits / 8, entry.begin, entry.end);
+    return entry;
+  }
+
+  const std::string& file_;
+  std::map<std::string, Entry>& entries_;
+  std::map<std::string, std::string>& metadata_;
+  Place place_ = Place::outside;
+  std::string name_, field_;  // the key last seen in the header; and in the object inside it
+  bool metadata_seen_ = false;
+  Description tensor_;
+};
+
+// F16: sign, 5 bits of exponent (bias 15), 10 bits of fraction. float: sign, 8 bits (bias 127), 23 bits.
+real from_f16(std::uint16_t half) {
+  const std::uint32_t sign = half >> 15, exponent = half >> 10 & 31, fraction = half & 1023;
+  if (exponent == 0) return static_cast<real>(sign ? -0x1p-24f : 0x1p-24f) * static_cast<real>(fraction);
+  const std::uint32_t wide = exponent == 31 ? 255 : exponent - 15 + 127;  // 31 and 255: infinity and NaN
+  return static_cast<real>(std::bit_cast<float>(sign << 31 | wide << 23 | fraction << 13));
+}
+
+// BF16 is the upper half of a float.
+real from_bf16(std::uint16_t half) {
+  return static_cast<real>(std::bit_cast<float>(std::uint32_t{half} << 16));
+}
+
+template <class Stored, class Convert>
+void read_converted(std::istream& in, Index count, real* out, Convert convert) {
+  constexpr Index chunk_size = 1 << 15;
+  std::vector<Stored> chunk(static_cast<std::size_t>(std::min(count, chunk_size)));
+  while (count > 0) {
+    const Index now = std::min(count, chunk_size);
+    if (!in.read(reinterpret_cast<char*>(chunk.data()), now * static_cast<Index>(sizeof(Stored)))) return;
+    out = std::transform(chunk.begin(), chunk.begin() + now, out, convert);
+    count -= now;
+  }
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path, const std::vector<ArrayView>& arrays,
+                       const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[metadata_key] = metadata;
+  std::vector<std::string_view> pieces(2);  // the header's length and the header, known last; then the arrays
+  std::uint64_t offset = 0;
+  for (const ArrayView& array : arrays) {
+    if (array.name == metadata_key) refuse(path.string(), "a tensor cannot be called {}", metadata_key);
+    if (header.contains(array.name)) refuse(path.string(), "two tensors are called {}", shown(array.name));
+    const std::uint64_t bytes = static_cast<std::uint64_t>(array.shape.numel()) * sizeof(real);
+    header[array.name] = {{"dtype", real_dtype},
+                          {"shape", std::vector<Index>(array.shape.begin(), array.shape.end())},
+                          {"data_offsets", {offset, offset + bytes}}};
+    pieces.emplace_back(reinterpret_cast<const char*>(array.data), bytes);
+    offset += bytes;
+  }
+  std::string text, length(8, '\0');
+  try {
+    text = header.dump();
+  } catch (const json::exception&) {
+    refuse(path.string(), "a tensor's name or the metadata is not UTF-8 text");
+  }
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t text_bytes = text.size();
+  if (text_bytes > max_header_bytes)
+    refuse(path.string(), "the header would take {} bytes; the format allows {}", text_bytes,
+           max_header_bytes);
+  std::memcpy(length.data(), &text_bytes, 8);
+  pieces[0] = length;
+  pieces[1] = text;
+  write_file_atomically(path, pieces);
+}
+
+SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) refuse(path.string(), "there is no such file");
+  if (!std::filesystem::is_regular_file(status)) refuse(path.string(), "not a regular file");
+  auto stream = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (!*stream) refuse(path.string(), "cannot be opened: {}", std::generic_category().message(errno));
+  return SafetensorsFile(path.string(), std::move(stream));
+}
+
+SafetensorsFile SafetensorsFile::from_bytes(std::string bytes, std::string label) {
+  return SafetensorsFile(std::move(label), std::make_unique<std::istringstream>(std::move(bytes)));
+}
+
+SafetensorsFile::SafetensorsFile(std::string label, std::unique_ptr<std::istream> stream)
+    : label_(std::move(label)), stream_(std::move(stream)) {
+  stream_->seekg(0, std::ios::end);
+  const std::uint64_t file_bytes = static_cast<std::uint64_t>(std::streamoff{stream_->tellg()});
+  stream_->seekg(0);
+  std::uint64_t header_bytes = 0;
+  if (file_bytes < 8)
+    refuse(label_, "not a safetensors file, or a truncated one: it has {} bytes", file_bytes);
+  if (!stream_->read(reinterpret_cast<char*>(&header_bytes), 8)) refuse(label_, "cannot be read");
+  if (header_bytes > max_header_bytes)
+    refuse(label_, "not a safetensors file: it announces a header of {} bytes, and the format allows {}",
+           header_bytes, max_header_bytes);
+  if (header_bytes > file_bytes - 8)
+    refuse(label_, "truncated or not a safetensors file: it announces a header of {} bytes, and {} follow",
+           header_bytes, file_bytes - 8);
+
+  std::string header(header_bytes, '\0');
+  if (!stream_->read(header.data(), static_cast<std::streamsize>(header_bytes)))
+    refuse(label_, "cannot be read");
+  if (header.empty() || header[0] != '{')
+    refuse(label_, "not a safetensors file: the header does not begin with {{");
+  // nlohmann's parser takes a zero byte for the end of the text and would leave the rest unseen.
+  if (const std::size_t zero = header.find('\0'); zero != header.npos)
+    refuse(label_, "the header is not valid JSON at its byte {}: the file is damaged or not safetensors",
+           zero + 1);
+  HeaderReader reader(label_, entries_, metadata_);
+  json::sax_parse(header, &reader);
+
+  data_start_ = 8 + header_bytes;
+  check_layout(file_bytes - data_start_);
+}
+
+// The arrays, in the order of their offsets, must tile the data: no hole, no overlap, nothing left over.
+void SafetensorsFile::check_layout(std::uint64_t data_bytes) {
+  for (const auto& [name, entry] : entries_) names_.push_back(name);
+  std::sort(names_.begin(), names_.end(), [&](const std::string& left, const std::string& right) {
+    const Entry &a = entries_.at(left), &b = entries_.at(right);
+    return std::tie(a.begin, a.end, left) < std::tie(b.begin, b.end, right);
+  });
+  std::uint64_t position = 0;
+  for (const std::string& name : names_) {
+    const Entry& entry = entries_.at(name);
+    if (entry.begin != position)
+      refuse(label_, "tensor {} begins at byte {} of the data, but the one before it ends at {}: {}",
+             shown(name), entry.begin, position, entry.begin < position ? "they overlap" : "there is a hole");
+    if (entry.end > data_bytes)
+      refuse(label_, "tensor {} ends at byte {} of the data, but the file holds only {}: it is truncated",
+             shown(name), entry.end, data_bytes);
+    position = entry.end;
+  }
+  if (position != data_bytes)
+    refuse(label_, "{} bytes at the end, after {}, belong to no tensor", data_bytes - position,
+           names_.empty() ? "the header" : "tensor " + shown(names_.back()));
+}
+
+const SafetensorsFile::Entry& SafetensorsFile::entry(const std::string& name) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end())
+    refuse(label_, "there is no tensor {} among the {} in it", shown(name), entries_.size());
+  return found->second;
+}
+
+void SafetensorsFile::read(const std::string& name, real* destination, const Shape& expected) {
+  const Entry& tensor = entry(name);
+  if (!(tensor.shape == expected))
+    refuse(label_, "tensor {} has shape {}, but {} is expected", shown(name), tensor.shape.str(),
+           expected.str());
+  const Index count = expected.numel();
+  const auto cast = [](auto stored) { return static_cast<real>(stored); };
+  stream_->clear();
+  stream_->seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
+  if (tensor.dtype == "F32")
+    read_converted<float>(*stream_, count, destination, cast);
+  else if (tensor.dtype == "F64")
+    read_converted<double>(*stream_, count, destination, cast);
+  else if (tensor.dtype == "F16")
+    read_converted<std::uint16_t>(*stream_, count, destination, from_f16);
+  else if (tensor.dtype == "BF16")
+    read_converted<std::uint16_t>(*stream_, count, destination, from_bf16);
+  else
+    refuse(label_, "tensor {} is {}; only F32, F64, F16 and BF16 can be read", shown(name), tensor.dtype);
+  if (!*stream_)
+    refuse(label_, "tensor {} cannot be read: the file changed since it was opened", shown(name));
+}
+
+}  // namespace attn

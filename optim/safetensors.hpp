@@ -1,0 +1,77 @@
+// Safetensors: named arrays in one file, the format in which most tools exchange weights.
+//
+//   write_safetensors("model.safetensors", {{"weight", Shape{2, 3}, weight}}, {{"step", "100"}});
+//   SafetensorsFile file = SafetensorsFile::open("model.safetensors");
+//   file.read("weight", weight, Shape{2, 3});  // F32, F64, F16 or BF16 in the file, real in memory
+//
+// The layout, everything little-endian:
+//   8 bytes   N, the length of the header
+//   N bytes   the header, JSON padded with spaces to a multiple of 8, for example
+//             {"__metadata__":{"step":"100"},"weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}
+//   the rest  the arrays, row-major, one behind the other without holes; the offsets count from here
+//
+// A file is not trusted: what its header claims is checked against the file's size before anything is read or
+// allocated by it, and a bad file gets a one-line Error that names the file and the tensor. The format holds
+// no checksum, so a changed number inside an array goes unseen. Tensors of other types (I64, BOOL, ...) may
+// be in the file but cannot be read; more than Shape::max_rank axes are refused.
+#pragma once
+
+#include <cstdint>      // uint64_t
+#include <filesystem>   // path
+#include <istream>      // istream
+#include <map>          // map
+#include <memory>       // unique_ptr
+#include <string>       // string
+#include <string_view>  // string_view
+#include <vector>       // vector
+
+#include "core/real.hpp"
+#include "core/shape.hpp"
+
+namespace attn {
+
+struct ArrayView {
+  std::string name;
+  Shape shape;
+  const real* data;
+};
+
+// Writes the arrays in the given order as F32 (F64 in the double build), through write_file_atomically.
+void write_safetensors(const std::filesystem::path& path, const std::vector<ArrayView>& arrays,
+                       const std::map<std::string, std::string>& metadata = {});
+
+class SafetensorsFile {
+ public:
+  struct Entry {
+    std::string_view dtype;  // the format's own name: "F32"
+    Shape shape;
+    std::uint64_t begin = 0, end = 0;  // bytes, counted from the end of the header
+  };
+
+  // Both read and check the whole header, and no array.
+  static SafetensorsFile open(const std::filesystem::path& path);
+  static SafetensorsFile from_bytes(std::string bytes, std::string label = "bytes");  // label: for errors
+
+  const std::vector<std::string>& names() const { return names_; }  // in the order of the data
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  bool contains(const std::string& name) const { return entries_.count(name) != 0; }
+  const Shape& shape(const std::string& name) const { return entry(name).shape; }
+  std::string_view dtype(const std::string& name) const { return entry(name).dtype; }
+
+  // Fills destination[0 .. expected.numel()). F64 is rounded to the nearest real; NaN and infinities pass.
+  void read(const std::string& name, real* destination, const Shape& expected);
+
+ private:
+  SafetensorsFile(std::string label, std::unique_ptr<std::istream> stream);
+  const Entry& entry(const std::string& name) const;
+  void check_layout(std::uint64_t data_bytes);
+
+  std::string label_;
+  std::unique_ptr<std::istream> stream_;
+  std::uint64_t data_start_ = 0;
+  std::map<std::string, Entry> entries_;
+  std::vector<std::string> names_;
+  std::map<std::string, std::string> metadata_;
+};
+
+}  // namespace attn

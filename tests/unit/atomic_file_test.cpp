@@ -1,0 +1,140 @@
+#include "core/atomic_file.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>         // open
+#include <sys/file.h>      // flock
+#include <sys/resource.h>  // setrlimit
+#include <sys/wait.h>      // waitpid
+#include <unistd.h>        // close, fork, _exit
+
+#include <algorithm>  // all_of
+#include <csignal>    // signal
+#include <fstream>    // ifstream, ofstream
+#include <iterator>   // istreambuf_iterator
+#include <string>     // string
+#include <thread>     // thread
+
+#include "core/error.hpp"
+#include "temporary_folder.hpp"
+
+namespace attn {
+namespace {
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int files_in(const std::filesystem::path& folder) {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+std::string error_of_writing(const std::filesystem::path& path) {
+  try {
+    write_file_atomically(path, {"text"});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("an atomic write puts the pieces one behind the other and leaves only the file") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "a", {"first ", "", std::string_view("\0\n", 2), "last"});
+  CHECK(content(folder / "a") == std::string("first \0\nlast", 12));
+  write_file_atomically(folder / "a", {"shorter"});
+  CHECK(content(folder / "a") == "shorter");
+  write_file_atomically(folder / "a", {});
+  CHECK(content(folder / "a") == "");
+  CHECK(files_in(folder.path) == 1);
+}
+
+TEST_CASE("an atomic write makes the folders it needs") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "some/new/a", {"text"});
+  CHECK(content(folder / "some/new/a") == "text");
+}
+
+TEST_CASE("the temporary that a killed writer left is used up") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.tmp") << "half of something much longer";
+  write_file_atomically(folder / "a", {"new"});
+  CHECK(content(folder / "a") == "new");
+  CHECK(files_in(folder.path) == 1);
+}
+
+TEST_CASE("an atomic write that fails says why, keeps the old file and removes the temporary") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "a", {"old"});
+  // A limit on the size of files stands in for a full disk; in a child, since it holds for the whole process.
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      const std::string large(100'000, 'x');
+      write_file_atomically(folder / "a", {large});
+      _exit(1);
+    } catch (const Error& error) {
+      const std::string expected =
+          "write_file: cannot write " + (folder / "a.tmp").string() + ": File too large";
+      _exit(error.what() == expected ? 0 : 2);
+    }
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(content(folder / "a") == "old");
+  CHECK(files_in(folder.path) == 1);
+}
+
+TEST_CASE("a target that cannot be written is named with the reason") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file") << "no folder";
+  CHECK(error_of_writing(folder / "file/a") ==
+        "write_file: cannot make the folder " + (folder / "file").string() + ": Not a directory");
+  std::filesystem::create_directory(folder / "a.tmp");
+  CHECK(error_of_writing(folder / "a") ==
+        "write_file: cannot create " + (folder / "a.tmp").string() + ": Is a directory");
+  CHECK(error_of_writing(folder.path) ==
+        "write_file: " + folder.path.string() + " is there already and is not a regular file");
+  CHECK(error_of_writing("/dev/null") == "write_file: /dev/null is there already and is not a regular file");
+  CHECK(files_in(folder.path) == 2);
+}
+
+TEST_CASE("several writers of one path take turns") {
+  const TemporaryFolder folder;
+  const auto write_often = [&](char letter) {
+    const std::string text(200'000, letter);
+    for (int i = 0; i < 10; ++i) write_file_atomically(folder / "a", {text});
+  };
+  std::thread first(write_often, 'a'), second(write_often, 'b');
+  bool whole = true;
+  for (int i = 0; i < 20; ++i) {
+    const std::string text = content(folder / "a");
+    whole = whole && (text.empty() || text.size() == 200'000) &&
+            std::all_of(text.begin(), text.end(), [&](char c) { return c == text[0]; });
+  }
+  first.join();
+  second.join();
+  CHECK(whole);
+  CHECK(content(folder / "a").size() == 200'000);
+  CHECK(files_in(folder.path) == 1);
+}
+
+TEST_CASE("a writer waits for the one that holds the temporary") {
+  const TemporaryFolder folder;
+  const int other = ::open((folder / "a.tmp").c_str(), O_CREAT | O_WRONLY, 0600);
+  REQUIRE(flock(other, LOCK_EX) == 0);
+  std::thread writer([&] { write_file_atomically(folder / "a", {"mine"}); });
+  REQUIRE(::write(other, "theirs", 6) == 6);
+  std::filesystem::rename(folder / "a.tmp", folder / "b");
+  ::close(other);
+  writer.join();
+  CHECK(content(folder / "a") == "mine");
+  CHECK(content(folder / "b") == "theirs");
+}
+
+}  // namespace
+}  // namespace attn

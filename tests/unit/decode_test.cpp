@@ -1,0 +1,392 @@
+// nn/decode.hpp: greedy, beam and sampling, on models and on a table of made-up probabilities; with and
+// without cache.
+#include "nn/decode.hpp"
+
+#include <algorithm>  // max_element
+#include <map>        // map
+
+#include "small_models.hpp"
+
+namespace attn {
+namespace {
+
+// Writes by a table: the probabilities of the next token after each beginning (the start token left out).
+class TableWriter : public Writer {
+ public:
+  using Table = std::map<std::vector<int>, std::vector<double>>;
+  explicit TableWriter(Table table) : table_(std::move(table)), written_(1) {}
+  Index rows() const override { return static_cast<Index>(written_.size()); }
+  Tensor next(const IntTensor& tokens) override {
+    const Index V = static_cast<Index>(table_.begin()->second.size());
+    const Tensor logits = empty({rows(), V});
+    for (Index r = 0; r < rows(); ++r) {
+      std::vector<int>& text = written_[static_cast<std::size_t>(r)];
+      if (!first_) text.push_back(tokens[r]);
+      for (Index v = 0; v < V; ++v)
+        logits(r, v) = static_cast<real>(std::log(table_.at(text)[static_cast<std::size_t>(v)]));
+    }
+    first_ = false;
+    return logits;
+  }
+  void reorder(const std::vector<int>& rows) override {
+    std::vector<std::vector<int>> before = written_;
+    written_.clear();
+    for (const int row : rows) written_.push_back(before[static_cast<std::size_t>(row)]);
+  }
+
+ private:
+  Table table_;
+  std::vector<std::vector<int>> written_;
+  bool first_ = true;
+};
+
+constexpr int end_token = 0;
+const DecodeOptions options{.start = 1, .end = end_token, .max_length = 8};
+
+BeamOptions beam(Index width, double length_penalty = 0, Index max_length = 8) {
+  return {{.start = 1, .end = end_token, .max_length = max_length}, width, length_penalty};
+}
+
+struct Translation {
+  TransformerConfig config = small_config();
+  IntTensor source = random_ids({3, 6}, 9, 3), lengths{{3}, {6, 2, 4}};
+  // Logits are spread out, so that the model is not of one mind about everything.
+  Transformer model(std::uint64_t seed = 1) const {
+    Rng rng(seed);
+    Transformer transformer(config, rng);
+    shaken(transformer);
+    for (Index i = 0; i < transformer.target_embedding.table.numel(); ++i)
+      transformer.target_embedding.table.data()[i] *= 3;
+    return transformer;
+  }
+  IntTensor source_of(Index row) const {
+    return {{1, lengths[row]}, {&source(row, 0), &source(row, 0) + lengths[row]}};
+  }
+};
+
+std::vector<int> likeliest(const Tensor& logits) { return argmax(logits).values(); }
+
+TEST_CASE("cached and uncached logits are equal for every position scheme, window and grouping") {
+  const Threads one(1);
+  for (const Positions positions : all_positions)
+    for (const Index window : {0, 3})
+      for (const Index kv_heads : {2, 1}) {
+        CAPTURE(name_of(positions));
+        CAPTURE(window);
+        Translation task;
+        task.config.positions = positions, task.config.window = window, task.config.kv_heads = kv_heads;
+        task.config.pre_norm = kv_heads == 1;
+        const Transformer model = task.model();
+        Rng rng(2);
+        TransformerConfig gpt_settings = task.config;
+        gpt_settings.encoder_layers = 0;
+        const Gpt gpt(gpt_settings, rng);
+        TransformerWriter cached(model, task.source, task.lengths),
+            uncached(model, task.source, task.lengths, false);
+        GptWriter gpt_cached(gpt, 3), gpt_uncached(gpt, 3, false);
+        // Several tokens at once to begin with, then one at a time; in the middle, rows change places.
+        for (const Index n : {3, 1, 1, 1, 2, 1}) {
+          const IntTensor tokens = random_ids({3, n}, 7, static_cast<std::uint64_t>(n));
+          check_close(cached.next(tokens), uncached.next(tokens), double_build ? 1e-12 : 1e-4);
+          check_close(gpt_cached.next(tokens), gpt_uncached.next(tokens), double_build ? 1e-12 : 1e-4);
+          if (n == 2)
+            for (Writer* writer :
+                 std::initializer_list<Writer*>{&cached, &uncached, &gpt_cached, &gpt_uncached})
+              writer->reorder({2, 0, 0});
+        }
+      }
+}
+
+TEST_CASE("what a writer says next is what the model says at the last place") {
+  const Translation task;
+  const Transformer model = task.model();
+  TransformerWriter writer(model, task.source, task.lengths);
+  const IntTensor tokens = random_ids({3, 4}, 7, 5);
+  Context context;
+  const Tensor logits = model(task.source, task.lengths, tokens, {}, context);
+  check_close(writer.next(tokens), select(logits, 1, -1), double_build ? 1e-12 : 1e-5);
+}
+
+TEST_CASE("a GPT with a table of positions writes on beyond its end, cached or not") {
+  Rng rng(1);
+  Gpt gpt(gpt_config({.vocabulary = 7, .d_model = 8, .heads = 2, .layers = 1, .max_length = 6}), rng);
+  shaken(gpt);
+  GptWriter cached(gpt, 2), uncached(gpt, 2, false);
+  const IntTensor all = random_ids({2, 20}, 7, 1);
+  for (Index t = 0; t < 20; ++t) {
+    const IntTensor token({2, 1}, {all(0, t), all(1, t)});
+    const Tensor logits = cached.next(token);
+    check_close(logits, uncached.next(token), double_build ? 1e-12 : 1e-5);
+    if (t == 6) {  // the seventh token: the newest three are read afresh
+      Context context;
+      const IntTensor newest({2, 3}, {all(0, 4), all(0, 5), all(0, 6), all(1, 4), all(1, 5), all(1, 6)});
+      check_close(logits, select(gpt(newest, context), 1, -1), double_build ? 1e-12 : 1e-5);
+    }
+  }
+}
+
+TEST_CASE("greedy takes the likeliest token each time and leaves the end out") {
+  const TableWriter::Table table{{{}, {0.1, 0.2, 0.7}}, {{2}, {0.3, 0.4, 0.3}}, {{2, 1}, {0.6, 0.2, 0.2}}};
+  TableWriter writer(table), again(table);
+  CHECK(greedy(writer, options)[0] == std::vector<int>{2, 1});
+  CHECK(greedy(again, {.start = 1, .end = 0, .max_length = 1})[0] == std::vector<int>{2});
+}
+
+TEST_CASE("sentences that end at different steps are decoded in a batch as one by one") {
+  const Threads one(1);
+  for (const Positions positions : all_positions) {
+    CAPTURE(name_of(positions));
+    Translation task;
+    task.config.positions = positions;
+    std::vector<std::size_t> sizes;
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      const Transformer model = task.model(seed);
+      TransformerWriter together(model, task.source, task.lengths);
+      const std::vector<std::vector<int>> sentences = greedy(together, options);
+      for (Index row = 0; row < 3; ++row) {
+        TransformerWriter alone(model, task.source_of(row), {});
+        CHECK(greedy(alone, options)[0] == sentences[static_cast<std::size_t>(row)]);
+        sizes.push_back(sentences[static_cast<std::size_t>(row)].size());
+      }
+    }
+    // The models do end sentences, and at different steps.
+    CHECK(*std::min_element(sizes.begin(), sizes.end()) < *std::max_element(sizes.begin(), sizes.end()));
+  }
+}
+
+TEST_CASE("a beam of one is greedy") {
+  const Threads one(1);
+  const Translation task;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Transformer model = task.model(seed);
+    TransformerWriter for_beam(model, task.source_of(0), {}), for_greedy(model, task.source_of(0), {});
+    const BeamResult result = beam_search(for_beam, beam(1, 0.6));
+    REQUIRE(result.hypotheses.size() == 1);
+    CHECK(result.hypotheses[0].tokens == greedy(for_greedy, options)[0]);
+  }
+}
+
+struct Sentence {
+  std::vector<int> tokens;
+  double log_probability, score;
+};
+
+// Every sentence of up to `left` more tokens, the best last word kept: no pruning, no cleverness.
+void search_all(const Transformer& model, const IntTensor& source, std::vector<int> written,
+                double log_probability, Index left, double alpha, Sentence& best) {
+  const auto consider = [&](double total, std::size_t length) {
+    const double score = total / std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
+    if (score > best.score) best = {{written.begin() + 1, written.end()}, total, score};
+  };
+  if (left == 0) return consider(log_probability, written.size() - 1);
+  Context context;
+  const IntTensor so_far({1, static_cast<Index>(written.size())}, written);
+  const Tensor next = log_softmax(select(model(source, {}, so_far, {}, context), 1, -1));
+  for (int token = 0; token < next.size(1); ++token) {
+    const double total = log_probability + double{next(0, token)};
+    if (token == end_token) {
+      consider(total, written.size());
+    } else {
+      written.push_back(token);
+      search_all(model, source, written, total, left - 1, alpha, best);
+      written.pop_back();
+    }
+  }
+}
+
+TEST_CASE("a beam that holds every beginning finds what trying all sentences finds") {
+  const Threads one(1);
+  Translation task;
+  task.config.vocabulary = 4;
+  const Index length = 4;  // at most 3 + 9 + 27 + 81 open beginnings
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (const double alpha : {0.0, 0.6, 1.5}) {
+      const NoGrad no_grad;
+      const Transformer model = task.model(seed);
+      Sentence best{{}, 0, -1e9};
+      search_all(model, task.source_of(0), {1}, 0, length, alpha, best);
+      TransformerWriter writer(model, task.source_of(0), {});
+      const BeamResult result = beam_search(writer, beam(200, alpha, length));
+      CHECK(result.hypotheses[0].tokens == best.tokens);
+      CHECK(result.hypotheses[0].log_probability == doctest::Approx(best.log_probability));
+      CHECK(result.hypotheses[0].score == doctest::Approx(best.score));
+      double total = 0;  // all sentences there are, cut off or not
+      for (const Hypothesis& hypothesis : result.hypotheses) total += std::exp(hypothesis.log_probability);
+      CHECK(total == doctest::Approx(1));
+    }
+}
+
+// Tokens: 0 ends, 1 and 2 are words. After "1" the model hesitates, after "2" it seems sure: both
+// continuations of "2" push the greedy beginning "1 1" out of a beam of two. But "1 1" would have ended at
+// once with certainty, while after "2 …" every step is a coin toss or worse. A beam only sees the probability
+// so far, not what it will cost to go on, so a wider one may end with a worse sentence than greedy.
+TEST_CASE("a beam of two may end below greedy") {
+  const std::vector<double> lost{0.34, 0.33, 0.33};
+  const TableWriter::Table table{{{}, {1e-9, 0.52, 0.48}},
+                                 {{1}, {1e-9, 0.45, 0.55 - 0.14}},
+                                 {{2}, {1e-9, 0.5, 0.5}},
+                                 {{1, 1}, {1, 1e-9, 1e-9}},
+                                 {{1, 2}, {1, 1e-9, 1e-9}},
+                                 {{2, 1}, lost},
+                                 {{2, 2}, lost},
+                                 {{2, 1, 1}, lost},
+                                 {{2, 1, 2}, lost},
+                                 {{2, 2, 1}, lost},
+                                 {{2, 2, 2}, lost}};
+  TableWriter for_greedy(table), for_beam(table), for_wide(table);
+  CHECK(greedy(for_greedy, options)[0] == std::vector<int>{1, 1});
+  const double greedy_log_probability = std::log(0.52) + std::log(0.45 / (0.45 + 0.41)) + std::log(1.0);
+  const BeamResult narrow = beam_search(for_beam, beam(2, 0, 3)), wide = beam_search(for_wide, beam(8, 0, 3));
+  CHECK(narrow.hypotheses[0].log_probability < greedy_log_probability - 0.1);
+  CHECK(wide.hypotheses[0].tokens == std::vector<int>{1, 1});
+}
+
+TEST_CASE("without a length penalty short sentences win, with one longer ones do") {
+  const TableWriter::Table table{
+      {{}, {0.35, 0.65, 1e-9}}, {{1}, {1e-9, 0.7, 0.3}}, {{1, 1}, {0.7, 0.15, 0.15}}};
+  const auto best = [&](double alpha) {
+    TableWriter writer(table);
+    return beam_search(writer, beam(2, alpha, 3)).hypotheses[0].tokens;
+  };
+  CHECK(best(0).empty());
+  CHECK(best(2) == std::vector<int>{1, 1});
+}
+
+TEST_CASE("the beam's tree has every candidate, its parent and its probability, and who was kept") {
+  const Threads one(1);
+  const Translation task;
+  const Transformer model = task.model(2);
+  TransformerWriter writer(model, task.source_of(0), {});
+  const BeamResult result = beam_search(writer, beam(3));
+  CHECK(result.hypotheses.size() == 3);
+  std::map<int, int> kept_at, candidates_at;
+  for (std::size_t i = 1; i < result.tree.size(); ++i) {
+    const BeamNode& node = result.tree[i];
+    REQUIRE(node.parent >= 0);
+    REQUIRE(node.parent < static_cast<int>(i));
+    const BeamNode& parent = result.tree[static_cast<std::size_t>(node.parent)];
+    CHECK(node.depth == parent.depth + 1);
+    CHECK(node.log_probability <= parent.log_probability);
+    CHECK(parent.kept);
+    CHECK(!parent.finished);
+    CHECK(node.finished == (node.token == end_token));
+    ++candidates_at[node.depth], kept_at[node.depth] += node.kept;
+  }
+  CHECK(candidates_at[1] == 3);
+  for (const auto& [depth, kept] : kept_at) CHECK(kept <= 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Hypothesis& hypothesis = result.hypotheses[i];
+    std::vector<int> path;
+    for (int at = hypothesis.node; at > 0; at = result.tree[static_cast<std::size_t>(at)].parent)
+      if (result.tree[static_cast<std::size_t>(at)].token != end_token)
+        path.insert(path.begin(), result.tree[static_cast<std::size_t>(at)].token);
+    CHECK(path == hypothesis.tokens);
+    if (i > 0) CHECK(hypothesis.score <= result.hypotheses[i - 1].score);
+    // What the search summed up token by token, the model says of the whole sentence.
+    std::vector<int> read{1}, said = hypothesis.tokens;
+    read.insert(read.end(), said.begin(), said.end());
+    if (result.tree[static_cast<std::size_t>(hypothesis.node)].finished) said.push_back(end_token);
+    read.resize(said.size());
+    Context context;
+    const Index T = static_cast<Index>(said.size());
+    const Tensor logits = model(task.source_of(0), {}, IntTensor({1, T}, read), {}, context);
+    const double total =
+        -static_cast<double>(T) * double{cross_entropy(logits, IntTensor({1, T}, said)).item()};
+    CHECK(hypothesis.log_probability == doctest::Approx(total).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("beam search refuses what it cannot do") {
+  const Translation task;
+  const Transformer model = task.model();
+  TransformerWriter three(model, task.source, task.lengths), single(model, task.source_of(0), {});
+  CHECK_THROWS_WITH_AS(beam_search(three, beam(2)), "beam_search: it decodes one sentence, not 3", Error);
+  CHECK_THROWS_WITH_AS(beam_search(single, beam(0)), "beam_search: a beam of width 0", Error);
+}
+
+std::vector<double> distribution(const std::vector<double>& probabilities, const SampleOptions& settings) {
+  std::vector<real> logits;
+  for (const double p : probabilities) logits.push_back(static_cast<real>(std::log(p) + 3));
+  return sampling_distribution(logits.data(), static_cast<Index>(logits.size()), settings);
+}
+
+void check_distribution(const std::vector<double>& actual, const std::vector<double>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    CHECK(actual[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+    CHECK((actual[i] == 0) == (expected[i] == 0));
+  }
+}
+
+TEST_CASE("temperature sharpens or flattens, top-k keeps the k likeliest, top-p those that reach p") {
+  const std::vector<double> p{0.1, 0.4, 0.2, 0.3};
+  check_distribution(distribution(p, {}), p);
+  check_distribution(distribution(p, {.temperature = 0}), {0, 1, 0, 0});
+  check_distribution(distribution(p, {.temperature = 0.5}), {0.01 / 0.3, 0.16 / 0.3, 0.04 / 0.3, 0.09 / 0.3});
+  check_distribution(distribution(p, {.top_k = 1}), {0, 1, 0, 0});
+  check_distribution(distribution(p, {.top_k = 2}), {0, 4.0 / 7, 0, 3.0 / 7});
+  check_distribution(distribution(p, {.top_k = 9}), p);
+  // 0.4 alone is below 0.5, so the token that crosses it is kept, too.
+  check_distribution(distribution(p, {.top_p = 0.5}), {0, 4.0 / 7, 0, 3.0 / 7});
+  check_distribution(distribution(p, {.top_p = 0.75}), {0, 4.0 / 9, 2.0 / 9, 3.0 / 9});
+  check_distribution(distribution(p, {.top_p = 1e-6}), {0, 1, 0, 0});
+  // Of the three likeliest, 0.4 and 0.3 have 7/9.
+  check_distribution(distribution(p, {.top_k = 3, .top_p = 0.77}), {0, 4.0 / 7, 0, 3.0 / 7});
+}
+
+TEST_CASE("sampling refuses settings that make no sense") {
+  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.temperature = -1}), doctest::Contains("below 0"), Error);
+  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_k = -1}), doctest::Contains("top-k of -1"), Error);
+  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_p = 0}), doctest::Contains("top-p of 0"), Error);
+  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_p = 1.5}), doctest::Contains("top-p of 1.5"), Error);
+}
+
+TEST_CASE("draws follow the distribution, and what has no probability is never drawn") {
+  Rng rng(1);
+  const std::vector<double> p{0, 0.2, 0, 0.5, 0.3, 0};
+  std::vector<int> counts(6, 0);
+  for (int i = 0; i < 10000; ++i) ++counts[static_cast<std::size_t>(draw(p, rng))];
+  for (std::size_t i = 0; i < 6; ++i) CHECK(std::fabs(counts[i] / 10000.0 - p[i]) <= (p[i] > 0 ? 0.02 : 0));
+}
+
+TEST_CASE("sampling repeats by its seed, and at temperature 0 it is greedy") {
+  const Threads one(1);
+  Rng rng(1);
+  TransformerConfig config = small_config();
+  config.encoder_layers = 0;
+  const Gpt gpt(config, rng);
+  const IntTensor prompts({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto texts = [&](std::uint64_t seed, double temperature, int end) {
+    GptWriter writer(gpt, 2);
+    Rng generator(seed);
+    SampleOptions settings;
+    settings.temperature = temperature, settings.end = end, settings.max_length = 30;
+    return sample(writer, prompts, settings, generator);
+  };
+  CHECK(texts(1, 1, -1) == texts(1, 1, -1));
+  CHECK(texts(1, 1, -1) != texts(2, 1, -1));
+  CHECK(texts(1, 1, -1)[0].size() == 30);
+  CHECK(texts(1, 1, -1)[0] != texts(1, 1, -1)[1]);
+  CHECK(texts(1, 0, -1) == texts(2, 0, -1));
+
+  GptWriter writer(gpt, 2);
+  IntTensor newest = prompts;
+  for (std::size_t t = 0; t < 30; ++t) {
+    const std::vector<int> best = likeliest(writer.next(newest));
+    for (std::size_t r = 0; r < 2; ++r) CHECK(texts(1, 0, -1)[r][t] == best[r]);
+    newest = IntTensor({2, 1}, best);
+  }
+  // With an end: everything up to it, and not the end itself.
+  const int end = texts(1, 1, -1)[0][7];
+  const std::vector<int> whole = texts(1, 1, -1)[0];
+  const std::size_t first =
+      static_cast<std::size_t>(std::find(whole.begin(), whole.end(), end) - whole.begin());
+  CHECK(texts(1, 1, end)[0] ==
+        std::vector<int>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(first)));
+  GptWriter other(gpt, 3);
+  CHECK_THROWS_WITH_AS(sample(other, prompts, {}, rng),
+                       doctest::Contains("prompts of shape (2,3) for 3 rows"), Error);
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,381 @@
+// The row kernels (softmax, norms, cross entropy, sums over rows) of every instruction set this CPU can run,
+// against plain loops in higher precision. Unless a test says otherwise its bound is 16 epsilon, relative to
+// the largest number of the result.
+#include "core/kernels.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>  // max
+#include <cmath>      // exp, log, sqrt
+#include <cstring>    // memcmp
+#include <limits>     // numeric_limits
+#include <random>     // mt19937
+#include <string>     // string
+#include <vector>     // vector
+
+using namespace attn;
+
+namespace {
+
+using Wide = long double;
+using Reals = std::vector<real>;
+using Limits = std::numeric_limits<real>;
+
+constexpr Index rows = 5;
+const Index widths[] = {1, 3, 7, 8, 15, 16, 17, 33, 64, 65, 100, 1000};
+constexpr real inf = Limits::infinity();
+
+template <class Check>
+void on_every_set(const Check& check) {
+  for (int i = 0; i < kernel_set_count(); ++i) {
+    const Kernels& set = kernel_set(i);
+    const std::string name = set.name;
+    CAPTURE(name);
+    check(set);
+  }
+}
+
+template <class Check>
+void on_every_width(const Check& check) {
+  on_every_set([&](const Kernels& set) {
+    for (const Index cols : widths) {
+      CAPTURE(cols);
+      check(set, cols);
+    }
+  });
+}
+
+Reals random_reals(Index n, unsigned seed, real low = -2, real high = 2) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<real> uniform(low, high);
+  Reals x(static_cast<size_t>(n));
+  for (real& v : x) v = uniform(generator);
+  return x;
+}
+
+bool same_bits(const Reals& a, const Reals& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
+}
+
+// The largest difference in epsilons, relative to the largest number (absolute where all should be 0).
+double difference(const Reals& value, const std::vector<Wide>& exact) {
+  Wide error = 0, largest = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    if (std::isnan(value[i])) return 1e30;
+    error = std::max(error, std::abs(value[i] - exact[i]));
+    largest = std::max(largest, std::abs(exact[i]));
+  }
+  return double(error / (largest == 0 ? 1 : largest) / Limits::epsilon());
+}
+
+// fill(row, c) for each element, in row-major order.
+template <class Fill>
+std::vector<Wide> table(Index cols, const Fill& fill) {
+  std::vector<Wide> out;
+  for (Index r = 0; r < rows; ++r) {
+    for (Index c = 0; c < cols; ++c) out.push_back(fill(r, c));
+  }
+  return out;
+}
+
+template <class Term>
+Wide sum_of(Index n, const Term& term) {
+  Wide sum = 0;
+  for (Index i = 0; i < n; ++i) sum += term(i);
+  return sum;
+}
+
+Wide log_sum_exp(const Reals& x, Index cols, Index r) {
+  return std::log(sum_of(cols, [&](Index c) { return std::exp(Wide(x[size_t(r * cols + c)])); }));
+}
+
+}  // namespace
+
+TEST_CASE("softmax and log_softmax agree with their definition, in place too") {
+  on_every_width([&](const Kernels& set, Index cols) {
+    const Reals x = random_reals(rows * cols, 1, -8, 8);
+    Reals y(x.size()), log_y(x.size()), in_place = x;
+    set.softmax(rows, cols, x.data(), y.data());
+    set.log_softmax(rows, cols, x.data(), log_y.data());
+    set.softmax(rows, cols, in_place.data(), in_place.data());
+    const auto log_exact =
+        table(cols, [&](Index r, Index c) { return x[size_t(r * cols + c)] - log_sum_exp(x, cols, r); });
+    std::vector<Wide> exact;
+    for (const Wide v : log_exact) exact.push_back(std::exp(v));
+    // Each probability by itself is right to 8 epsilon, small ones too.
+    for (size_t i = 0; i < y.size(); ++i)
+      CHECK(std::abs(y[i] - exact[i]) <= 8 * Limits::epsilon() * exact[i]);
+    CHECK(difference(log_y, log_exact) <= 4);
+    CHECK(same_bits(in_place, y));
+  });
+}
+
+TEST_CASE("softmax gives masked elements 0, a row masked altogether zeros, and a row with a NaN NaNs") {
+  on_every_width([&](const Kernels& set, Index cols) {
+    Reals x(size_t(3 * cols), -inf), y(x.size()), log_y(x.size());
+    x[size_t(cols + cols / 2)] = 1e30f;  // the middle row: all on one
+    for (Index c = 0; c < cols; ++c) x[size_t(2 * cols + c)] = real(c);
+    x.back() = Limits::quiet_NaN();
+    set.softmax(3, cols, x.data(), y.data());
+    set.log_softmax(3, cols, x.data(), log_y.data());
+    for (Index c = 0; c < cols; ++c) {
+      CHECK(y[size_t(c)] == 0);
+      CHECK(log_y[size_t(c)] == -inf);
+      CHECK(y[size_t(cols + c)] == (c == cols / 2 ? 1 : 0));
+      CHECK(log_y[size_t(cols + c)] == (c == cols / 2 ? 0 : -inf));
+      CHECK(std::isnan(y[size_t(2 * cols + c)]));
+      CHECK(std::isnan(log_y[size_t(2 * cols + c)]));
+    }
+  });
+}
+
+TEST_CASE("the gradients of softmax and log_softmax agree with their formulas, overwriting or adding") {
+  on_every_width([&](const Kernels& set, Index cols) {
+    const Reals x = random_reals(rows * cols, 1), dy = random_reals(rows * cols, 2),
+                start = random_reals(rows * cols, 3);
+    Reals y(x.size()), log_y(x.size());
+    set.softmax(rows, cols, x.data(), y.data());
+    set.log_softmax(rows, cols, x.data(), log_y.data());
+    for (const bool accumulate : {false, true}) {
+      Reals dx = start, log_dx = start;
+      set.softmax_backward(rows, cols, y.data(), dy.data(), dx.data(), accumulate);
+      set.log_softmax_backward(rows, cols, log_y.data(), dy.data(), log_dx.data(), accumulate);
+      CHECK(difference(dx, table(cols, [&](Index r, Index c) {
+                         const size_t row = size_t(r * cols), i = row + size_t(c);
+                         const Wide mean = sum_of(
+                             cols, [&](Index k) { return Wide(y[row + size_t(k)]) * dy[row + size_t(k)]; });
+                         return y[i] * (dy[i] - mean) + (accumulate ? start[i] : 0);
+                       })) <= 16);
+      CHECK(difference(log_dx, table(cols, [&](Index r, Index c) {
+                         const size_t row = size_t(r * cols), i = row + size_t(c);
+                         const Wide sum = sum_of(cols, [&](Index k) { return Wide(dy[row + size_t(k)]); });
+                         return dy[i] - std::exp(Wide(log_y[i])) * sum + (accumulate ? start[i] : 0);
+                       })) <= 16);
+    }
+  });
+}
+
+namespace {
+
+struct Norm {
+  std::vector<Wide> mean, rstd;
+  std::vector<Wide> normal;  // (x - mean) rstd
+};
+Norm normalize(const Reals& x, Index cols, real eps, bool centered) {
+  Norm norm;
+  for (Index r = 0; r < rows; ++r) {
+    const real* row = x.data() + r * cols;
+    const Wide mean = centered ? sum_of(cols, [&](Index c) { return Wide(row[c]); }) / cols : 0;
+    const Wide variance = sum_of(cols, [&](Index c) { return (row[c] - mean) * (row[c] - mean); }) / cols;
+    norm.mean.push_back(mean);
+    norm.rstd.push_back(1 / std::sqrt(variance + eps));
+    for (Index c = 0; c < cols; ++c) norm.normal.push_back((row[c] - mean) * norm.rstd.back());
+  }
+  return norm;
+}
+
+}  // namespace
+
+TEST_CASE("layer_norm and rms_norm agree with their definition, with and without gain and bias") {
+  const real eps = real(1e-5);
+  on_every_width([&](const Kernels& set, Index cols) {
+    const Reals x = random_reals(rows * cols, 1, -1, 3), gain = random_reals(cols, 2),
+                bias = random_reals(cols, 3);
+    const Norm layer = normalize(x, cols, eps, true), rms = normalize(x, cols, eps, false);
+    for (const bool affine : {false, true}) {
+      Reals y(x.size()), mean(rows), rstd(rows);
+      const auto expected = [&](const Norm& norm, const Reals* offset) {
+        return table(cols, [&](Index r, Index c) {
+          const Wide normal = norm.normal[size_t(r * cols + c)];
+          return affine ? normal * gain[size_t(c)] + (offset ? (*offset)[size_t(c)] : 0) : normal;
+        });
+      };
+      set.layer_norm(rows, cols, x.data(), affine ? gain.data() : nullptr, affine ? bias.data() : nullptr,
+                     eps, y.data(), mean.data(), rstd.data());
+      CHECK(difference(y, expected(layer, &bias)) <= 16);
+      CHECK(difference(mean, layer.mean) <= 16);
+      CHECK(difference(rstd, layer.rstd) <= 16);
+      set.rms_norm(rows, cols, x.data(), affine ? gain.data() : nullptr, eps, y.data(), rstd.data());
+      CHECK(difference(y, expected(rms, nullptr)) <= 16);
+      CHECK(difference(rstd, rms.rstd) <= 16);
+    }
+  });
+}
+
+TEST_CASE("layer_norm does not cancel: a row far from 0 loses only what its inputs lost") {
+  on_every_set([&](const Kernels& set) {
+    const Index cols = 256;
+    const Reals x = random_reals(rows * cols, 1, 4096, 4097);
+    const Norm exact = normalize(x, cols, 0, true);
+    Reals y(x.size()), mean(rows), rstd(rows);
+    set.layer_norm(rows, cols, x.data(), nullptr, nullptr, 0, y.data(), mean.data(), rstd.data());
+    CHECK(difference(y, exact.normal) <= 4096 * 4);
+    CHECK(difference(rstd, exact.rstd) <= 32);
+  });
+}
+
+TEST_CASE("the gradients of layer_norm and rms_norm agree with their formulas, overwriting or adding") {
+  on_every_width([&](const Kernels& set, Index cols) {
+    const Reals x = random_reals(rows * cols, 1), dy = random_reals(rows * cols, 2),
+                start = random_reals(rows * cols, 3);
+    const Reals gain = random_reals(cols, 4);
+    for (const bool centered : {false, true}) {
+      const Norm norm = normalize(x, cols, 1, centered);
+      const Reals mean(norm.mean.begin(), norm.mean.end()), rstd(norm.rstd.begin(), norm.rstd.end());
+      for (const real* g : {gain.data(), static_cast<const real*>(nullptr)}) {
+        for (const bool accumulate : {false, true}) {
+          CAPTURE(centered);
+          CAPTURE(accumulate);
+          Reals dx = start;
+          if (centered) {
+            set.layer_norm_backward(rows, cols, x.data(), g, mean.data(), rstd.data(), dy.data(), dx.data(),
+                                    accumulate);
+          } else {
+            set.rms_norm_backward(rows, cols, x.data(), g, rstd.data(), dy.data(), dx.data(), accumulate);
+          }
+          std::vector<Wide> exact;
+          for (Index r = 0; r < rows; ++r) {
+            const size_t row = size_t(r * cols);
+            const auto gdy = [&](Index c) { return Wide(dy[row + size_t(c)]) * (g ? g[c] : 1); };
+            const auto normal = [&](Index c) { return norm.normal[row + size_t(c)]; };
+            const Wide mean_g = centered ? sum_of(cols, gdy) / cols : 0;
+            const Wide mean_gn = sum_of(cols, [&](Index c) { return gdy(c) * normal(c); }) / cols;
+            for (Index c = 0; c < cols; ++c) {
+              exact.push_back(norm.rstd[size_t(r)] * (gdy(c) - mean_g - normal(c) * mean_gn) +
+                              (accumulate ? start[row + size_t(c)] : 0));
+            }
+          }
+          CHECK(difference(dx, exact) <= 16);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("sums over rows: gradients of gain and bias, to 70 epsilon / 2 for 3000 rows") {
+  on_every_set([&](const Kernels& set) {
+    for (const Index count : {1, 5, 64, 65, 3000}) {
+      const Index cols = 37;
+      CAPTURE(count);
+      Reals x = random_reals(count * cols, 1, 0, 1);
+      const Reals dy = random_reals(count * cols, 2, 0, 1);
+      for (Index r = 0; r < count; ++r)
+        x[size_t(r * cols)] = real(0.1);  // rounded the same way again and again
+      const Reals mean = random_reals(count, 3, -1, 0), rstd = random_reals(count, 4, 1, 2),
+                  start = random_reals(cols, 5);
+      for (const bool accumulate : {false, true}) {
+        Reals dgain = start, dbias = start, rms_gain = start, sum = start;
+        set.norm_backward_parameters(count, cols, 0, cols, x.data(), mean.data(), rstd.data(), dy.data(),
+                                     dgain.data(), dbias.data(), accumulate);
+        set.norm_backward_parameters(count, cols, 0, cols, x.data(), nullptr, rstd.data(), dy.data(),
+                                     rms_gain.data(), nullptr, accumulate);
+        set.column_sum(count, cols, 0, cols, x.data(), sum.data(), accumulate);
+        const auto check = [&](const Reals& value, const auto& term) {
+          std::vector<Wide> exact;
+          for (Index c = 0; c < cols; ++c) {
+            exact.push_back(sum_of(count, [&](Index r) { return term(size_t(r), size_t(r * cols + c)); }) +
+                            (accumulate ? start[size_t(c)] : 0));
+          }
+          CHECK(difference(value, exact) <= 35);
+        };
+        check(dgain, [&](size_t r, size_t i) { return Wide(dy[i]) * (Wide(x[i]) - mean[r]) * rstd[r]; });
+        check(dbias, [&](size_t, size_t i) { return Wide(dy[i]); });
+        check(rms_gain, [&](size_t r, size_t i) { return Wide(dy[i]) * x[i] * rstd[r]; });
+        check(sum, [&](size_t, size_t i) { return Wide(x[i]); });
+      }
+    }
+  });
+}
+
+TEST_CASE(
+    "sums over rows have the same bits however the columns are shared out, and leave other columns alone") {
+  on_every_set([&](const Kernels& set) {
+    const Index count = 130, cols = 100, cuts[] = {0, 1, 8, 19, 20, 60, 97, 100};
+    const Reals x = random_reals(count * cols, 1), dy = random_reals(count * cols, 2);
+    const Reals mean = random_reals(count, 3), rstd = random_reals(count, 4, 1, 2);
+    Reals gain(cols), bias(cols), sum(cols), part_gain(cols, 7), part_bias(cols, 7), part_sum(cols, 7);
+    const auto run = [&](Index begin, Index end, Reals& g, Reals& b, Reals& s) {
+      set.norm_backward_parameters(count, cols, begin, end, x.data(), mean.data(), rstd.data(), dy.data(),
+                                   g.data(), b.data(), false);
+      set.column_sum(count, cols, begin, end, x.data(), s.data(), false);
+    };
+    run(0, cols, gain, bias, sum);
+    for (size_t i = 0; i + 1 < std::size(cuts); ++i) {
+      run(cuts[i], cuts[i + 1], part_gain, part_bias, part_sum);
+      if (cuts[i + 1] < cols) CHECK(part_sum[size_t(cuts[i + 1])] == 7);
+    }
+    CHECK(same_bits(gain, part_gain));
+    CHECK(same_bits(bias, part_bias));
+    CHECK(same_bits(sum, part_sum));
+  });
+}
+
+TEST_CASE("cross_entropy and its gradient agree with their definition; ignored rows count for nothing") {
+  const int ignore = -100;
+  on_every_set([&](const Kernels& set) {
+    for (const Index cols : {2, 7, 65, 1000, 37000}) {
+      for (const real smoothing : {real(0), real(0.1)}) {
+        CAPTURE(cols);
+        CAPTURE(smoothing);
+        const Reals x = random_reals(rows * cols, 1, -10, 10), start = random_reals(rows * cols, 2);
+        const int targets[rows] = {0, int(cols - 1), ignore, int(cols / 2), 1};
+        Reals loss(rows, 7), lse(rows, 7);
+        set.cross_entropy(rows, cols, x.data(), targets, ignore, smoothing, loss.data(), lse.data());
+        std::vector<Wide> exact_loss, exact_lse;
+        for (Index r = 0; r < rows; ++r) {
+          const real* row = x.data() + r * cols;
+          const bool ignored = targets[r] == ignore;
+          exact_lse.push_back(ignored ? 0 : log_sum_exp(x, cols, r));
+          const Wide mean = sum_of(cols, [&](Index c) { return Wide(row[c]); }) / cols;
+          exact_loss.push_back(
+              ignored ? 0 : exact_lse.back() - (1 - Wide(smoothing)) * row[targets[r]] - smoothing * mean);
+        }
+        CHECK(difference(loss, exact_loss) <= 16);
+        CHECK(difference(lse, exact_lse) <= 8);
+        const real scale = real(0.25);
+        for (const bool accumulate : {false, true}) {
+          Reals dx = start;
+          set.cross_entropy_backward(rows, cols, x.data(), targets, ignore, smoothing, scale, lse.data(),
+                                     dx.data(), accumulate);
+          CHECK(difference(dx, table(cols, [&](Index r, Index c) {
+                             const size_t i = size_t(r * cols + c);
+                             const Wide before = accumulate ? start[i] : 0;
+                             if (targets[r] == ignore) return before;
+                             const Wide target =
+                                 (c == targets[r] ? 1 - Wide(smoothing) : 0) + Wide(smoothing) / cols;
+                             return before + scale * (std::exp(x[i] - exact_lse[size_t(r)]) - target);
+                           })) <= 64);  // the error of log_sum_exp, some 20, comes back in every exp
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("a row has the same bits alone as among others") {
+  on_every_width([&](const Kernels& set, Index cols) {
+    const Reals x = random_reals(rows * cols, 1), dy = random_reals(rows * cols, 2),
+                gain = random_reals(cols, 3);
+    const int targets[rows] = {};
+    // All outputs that have a row of their own, for rows [begin, begin + count).
+    const auto run = [&](Index begin, Index count, Reals* out) {
+      const Index at = begin * cols;
+      const real *xs = x.data() + at, *dys = dy.data() + at;
+      real *mean = out[7].data() + begin, *rstd = out[8].data() + begin;
+      set.softmax(count, cols, xs, out[0].data() + at);
+      set.softmax_backward(count, cols, out[0].data() + at, dys, out[1].data() + at, true);
+      set.log_softmax(count, cols, xs, out[2].data() + at);
+      set.log_softmax_backward(count, cols, out[2].data() + at, dys, out[3].data() + at, false);
+      set.layer_norm(count, cols, xs, gain.data(), gain.data(), real(1e-5), out[4].data() + at, mean, rstd);
+      set.layer_norm_backward(count, cols, xs, gain.data(), mean, rstd, dys, out[5].data() + at, false);
+      set.cross_entropy(count, cols, xs, targets, -1, real(0.1), out[9].data() + begin, rstd);
+      set.cross_entropy_backward(count, cols, xs, targets, -1, real(0.1), 1, rstd, out[6].data() + at, true);
+    };
+    std::vector<Reals> together(10, Reals(x.size())), alone = together;
+    run(0, rows, together.data());
+    for (Index r = 0; r < rows; ++r) run(r, 1, alone.data());
+    for (size_t i = 0; i < together.size(); ++i) {
+      CAPTURE(i);
+      CHECK(same_bits(together[i], alone[i]));
+    }
+  });
+}

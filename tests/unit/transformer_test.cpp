@@ -1,0 +1,250 @@
+// The encoder-decoder in all its settings: gradients through the whole model, who may see whom, attention on
+// show.
+#include "small_models.hpp"
+
+namespace attn {
+namespace {
+
+struct Setting {
+  std::string name;
+  TransformerConfig config;
+};
+
+// The paper's model with each position scheme, then with each other setting.
+std::vector<Setting> all_settings() {
+  std::vector<Setting> settings;
+  for (const Positions positions : all_positions) {
+    settings.push_back({name_of(positions), small_config()});
+    settings.back().config.positions = positions;
+  }
+  const auto add = [&settings](const char* name) -> TransformerConfig& {
+    settings.push_back({name, small_config()});
+    return settings.back().config;
+  };
+  add("pre-norm").pre_norm = true;
+  add("grouped keys").kv_heads = 1;
+  add("window").window = 2;
+  add("gelu").feed_forward = FeedForwardKind::gelu;
+  add("untied").tie_embeddings = false;
+  add("normal initialisation").initialization = Initialization::normal;
+  TransformerConfig& modern = add("rope, RMSNorm, SwiGLU, no biases");
+  modern.positions = Positions::rope, modern.norm = NormKind::rms, modern.pre_norm = true;
+  modern.feed_forward = FeedForwardKind::swiglu, modern.bias = false, modern.kv_heads = 1;
+  TransformerConfig& t5 = add("T5");
+  t5 = t5_config({.vocabulary = 7, .d_model = 8, .heads = 2, .layers = 2});
+  t5.dropout = 0;
+  return settings;
+}
+
+// Two pairs of sentences of different lengths, and the loss on them.
+struct Batch {
+  IntTensor source = random_ids({2, 5}, 7, 1), source_lengths{{2}, {5, 3}};
+  IntTensor target = random_ids({2, 4}, 7, 2), target_lengths{{2}, {4, 2}};
+
+  Tensor logits(const Transformer& model, Context& context) const {
+    return model(source, source_lengths, target, target_lengths, context);
+  }
+  Tensor loss(const Transformer& model, Context& context) const {
+    const IntTensor next({2, 4}, {3, 1, 4, 1, 5, 2, -1, -1});
+    return cross_entropy(logits(model, context), next, {.smoothing = real(0.1), .ignore = -1});
+  }
+};
+
+template <class Check>
+void with_every_model(const Check& check) {
+  const Threads one(1);
+  for (const Setting& setting : all_settings()) {
+    CAPTURE(setting.name);
+    Rng rng(1);
+    Transformer model(setting.config, rng);
+    check(shaken(model));
+  }
+}
+
+TEST_CASE("gradients are right through the whole encoder-decoder, in every setting" *
+          doctest::skip(!double_build)) {
+  with_every_model([](const Transformer& model) {
+    Context context;
+    check_model_gradients(parameters_of(model), [&] { return Batch().loss(model, context); });
+  });
+}
+
+TEST_CASE("gradients are right with dropout, when the random numbers repeat" * doctest::skip(!double_build)) {
+  TransformerConfig config = small_config();
+  config.dropout = real(0.2);
+  Rng rng(1);
+  Transformer model(config, rng);
+  check_model_gradients(parameters_of(shaken(model)), [&] {
+    Rng fixed(2);
+    Context context{.training = true, .rng = &fixed};
+    return Batch().loss(model, context);
+  });
+}
+
+TEST_CASE("no output of the decoder moves when a later token changes, in every setting") {
+  with_every_model([](const Transformer& model) {
+    Context context;
+    Batch batch;
+    batch.target_lengths = {};
+    const Tensor before = batch.logits(model, context);
+    for (Index t = 0; t < 4; ++t) {
+      Batch changed = batch;
+      changed.target = IntTensor({2, 4}, batch.target.values());
+      changed.target(0, t) = (batch.target(0, t) + 1) % 7;
+      const Tensor after = changed.logits(model, context);
+      CHECK(same_bits(slice(after, 1, 0, t), slice(before, 1, 0, t)));
+      CHECK(max_difference(select(select(after, 0, 0), 0, t), select(select(before, 0, 0), 0, t)) > 1e-6);
+      CHECK(same_bits(select(after, 0, 1),
+                      select(before, 0, 1)));  // the other sentence is none of its business
+    }
+  });
+}
+
+TEST_CASE("the encoder sees both sides: each source word reaches each state and each output") {
+  Rng rng(1);
+  Transformer model(small_config(), rng);
+  shaken(model);
+  Context context;
+  Batch batch;
+  const Tensor states = model.encode(batch.source, {}, context), outputs = batch.logits(model, context);
+  for (Index s = 0; s < 3; ++s) {
+    Batch changed;
+    changed.source(0, s) = (changed.source(0, s) + 1) % 7;
+    const Tensor new_states = model.encode(changed.source, {}, context),
+                 new_outputs = changed.logits(model, context);
+    for (Index i = 0; i < 5; ++i) CHECK(max_difference(new_states[0][i], states[0][i]) > 1e-6);
+    for (Index t = 0; t < 4; ++t) CHECK(max_difference(new_outputs[0][t], outputs[0][t]) > 1e-6);
+  }
+}
+
+TEST_CASE("what stands in the padding changes no real output, in every setting") {
+  with_every_model([](const Transformer& model) {
+    Context context;
+    const Batch batch;
+    const Tensor before = batch.logits(model, context);
+    Batch changed;
+    for (Index s = 3; s < 5; ++s) changed.source(1, s) = (batch.source(1, s) + 3) % 7;
+    for (Index t = 2; t < 4; ++t) changed.target(1, t) = (batch.target(1, t) + 3) % 7;
+    const Tensor after = changed.logits(model, context);
+    CHECK(same_bits(after[0], before[0]));
+    CHECK(same_bits(slice(after[1], 0, 0, 2), slice(before[1], 0, 0, 2)));
+  });
+}
+
+TEST_CASE("a sentence gives the same alone as padded among others, in every setting") {
+  with_every_model([](const Transformer& model) {
+    Context context;
+    const Batch batch;
+    const auto row = [](const IntTensor& x, Index length) {
+      return IntTensor({1, length}, {&x(1, 0), &x(1, 0) + length});
+    };
+    check_close(model(row(batch.source, 3), {}, row(batch.target, 2), {}, context)[0],
+                slice(batch.logits(model, context)[1], 0, 0, 2), double_build ? 1e-12 : 1e-4);
+  });
+}
+
+TEST_CASE("every attention map is handed out, with its gradient, and asking for them changes nothing") {
+  with_every_model([](const Transformer& model) {
+    const ParameterList parameters = parameters_of(model);
+    const Batch batch;
+    Context fused;
+    backward(batch.loss(model, fused));
+    std::vector<Tensor> gradients;
+    for (const Parameter& parameter : parameters) gradients.push_back(copy_of(parameter.tensor.grad()));
+    parameters.zero_grad();
+
+    AttentionMaps maps;
+    Context plain{.maps = &maps};
+    backward(batch.loss(model, plain));
+    const double tolerance = double_build ? 1e-12 : 2e-4;
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      check_close(parameters[i].tensor.grad(), gradients[i], tolerance);
+    check_close(batch.logits(model, plain), batch.logits(model, fused), tolerance);
+
+    const std::vector<std::pair<std::string, int>> expected{{"encoder", 0}, {"encoder", 1}, {"decoder", 0},
+                                                            {"cross", 0},   {"decoder", 1}, {"cross", 1}};
+    REQUIRE(maps.size() == 2 * expected.size());  // of the loss, then of the logits
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const AttentionMap& map = maps[i];
+      CHECK(map.name == expected[i].first);
+      CHECK(map.layer == expected[i].second);
+      const Index T = map.name == "encoder" ? 5 : 4, S = map.name == "decoder" ? 4 : 5;
+      CHECK(map.weights.shape() == Shape{2, 2, T, S});
+      Index blind = 0;  // a window can leave the padding with nothing to see
+      for (const real total : sum(map.weights, -1).values()) {
+        blind += total == 0;
+        if (total != 0) CHECK(total == doctest::Approx(1));
+      }
+      CHECK((blind == 0 || model.config.window > 0));
+      REQUIRE(map.weights.grad());
+      CHECK(map.weights.grad().shape() == map.weights.shape());
+      CHECK(max(map.weights.grad()).item() > 0);
+    }
+  });
+}
+
+TEST_CASE("training drops, evaluation does not, and the generator decides what") {
+  TransformerConfig config = small_config();
+  config.dropout = real(0.1);
+  Rng rng(1);
+  const Transformer model(config, rng);
+  const auto loss = [&](bool training, std::uint64_t seed) {
+    Rng generator(seed);
+    Context context{.training = training, .rng = &generator};
+    return Batch().loss(model, context);
+  };
+  CHECK(same_bits(loss(true, 1), loss(true, 1)));
+  CHECK(!same_bits(loss(true, 1), loss(true, 2)));
+  CHECK(!same_bits(loss(true, 1), loss(false, 1)));
+  CHECK(same_bits(loss(false, 1), loss(false, 2)));
+}
+
+// 37,000 · 512 for the embedding; six encoder layers of attention (4 · 512² + 4 · 512), feed-forward
+// (2 · 512 · 2048 + 2048 + 512) and two norms (4 · 512); six decoder layers with one more attention and norm.
+TEST_CASE("the base model has 63,082,496 parameters" * doctest::skip(double_build)) {
+  Rng rng(1);
+  const Transformer base({.source_vocabulary = 37000, .vocabulary = 37000, .share_embeddings = true}, rng);
+  const ParameterList list = parameters_of(base);
+  CHECK(list.count() == 63082496);
+  const std::vector<PartCount> parts = count_by_part(list), layers = count_by_part(list, 3);
+  REQUIRE(parts.size() == 3);
+  CHECK(parts[0].part == "embedding");
+  CHECK(parts[0].count == 18944000);
+  CHECK(parts[1].count == 6 * 3152384);
+  CHECK(parts[2].part == "decoder");
+  CHECK(parts[2].count == 6 * 4204032);
+  CHECK(layers[1].part == "encoder.block.0");
+  CHECK(layers[1].count == 3152384);
+}
+
+TEST_CASE("tied and shared embeddings are one tensor, others are not") {
+  TransformerConfig config = small_config();
+  Rng rng(1);
+  const Index tied = parameters_of(Transformer(config, rng)).count();
+  config.tie_embeddings = false;
+  CHECK(parameters_of(Transformer(config, rng)).count() == tied + 7 * 8 + 7);
+  config = small_config();
+  config.share_embeddings = true;
+  CHECK_THROWS_WITH_AS(Transformer(config, rng), doctest::Contains("there are 9 and 7 tokens"), Error);
+  config.source_vocabulary = 7;
+  const Transformer shared(config, rng);
+  CHECK(shared.source_embedding.table.body() == shared.target_embedding.table.body());
+  CHECK(parameters_of(shared).count() == tied - 9 * 8);
+}
+
+TEST_CASE("pre-norm has one more norm at the end of each stack") {
+  TransformerConfig config = small_config();
+  Rng rng(1);
+  const Index post = parameters_of(Transformer(config, rng)).count();
+  config.pre_norm = true;
+  CHECK(parameters_of(Transformer(config, rng)).count() == post + 2 * 2 * 8);
+}
+
+TEST_CASE("the decoder reads the target one step late") {
+  const IntTensor shifted = shift_right(IntTensor({2, 3}, {4, 5, 6, 7, 8, 9}), 1);
+  CHECK(shifted.values() == std::vector<int>{1, 4, 5, 1, 7, 8});
+  CHECK_THROWS_WITH_AS(shift_right(IntTensor({3}, {1, 2, 3}), 1), "shift_right: (3) is not (B,T)", Error);
+}
+
+}  // namespace
+}  // namespace attn
