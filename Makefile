@@ -53,7 +53,7 @@ endif
 
 .PHONY: help
 help:  ## list what can be done
-	@awk -F ':.*## ' '/^[a-zA-Z0-9_%-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-zA-Z0-9_%-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(filter-out %.d,$(MAKEFILE_LIST))
 
 # --- packages: checked once, remembered in build/packages.ok ---
 build/packages.ok: .ci/packages
@@ -68,12 +68,12 @@ all: build/packages.ok  ## build everything, run nothing
 build-all: $(LIB) $(B)/tests/unit $(LESSONS)
 
 # --- the library ---
-$(O)/%.o: %.cpp
+$(O)/%.o: %.cpp | build/packages.ok
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
 
 define kernel_rule
-$(O)/core/kernels/%.$(1).o: core/kernels/%.cpp
+$(O)/core/kernels/%.$(1).o: core/kernels/%.cpp | build/packages.ok
 	@mkdir -p $$(@D)
 	$$(CXX) $$(CPPFLAGS) $$(CXXFLAGS) -DATTN_TARGET=$(1) $$(TARGET_FLAGS_$(1)) -c $$< -o $$@
 endef
@@ -95,9 +95,9 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 
 .PHONY: test-all
 test-all:
-	@$(MAKE) $(B)/tests/unit
+	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit
+	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons
 
 .PHONY: san tsan
 san: build/packages.ok  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -108,13 +108,74 @@ tsan: build/packages.ok  ## the tests under ThreadSanitizer (clang++, libomp wit
 	@tests/run build/tsan/tests/unit
 
 # --- lessons ---
-SUPPORT_OBJECTS := $(patsubst %.cpp,$(O)/%.o,$(wildcard lessons/support/*.cpp))
+SUPPORT_OBJECTS := $(O)/lessons/support/lesson.o $(O)/lessons/support/options.o
+# A lesson of several files (13) has its other objects as further prerequisites.
+$(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): $(patsubst %.cpp,$(O)/%.o,$(wildcard lessons/$(l)/*.cpp))))
 $(B)/lessons/%: $(O)/lessons/%/lesson.o $(SUPPORT_OBJECTS) $(LIB)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIB) $(LDLIBS) -o $@
+
+LESSON_NUMBERS := $(foreach l,$(LESSON_NAMES),$(firstword $(subst _, ,$(l))))
+.PHONY: lessons gallery $(LESSON_NUMBERS)
+NN:  ## build and run lesson NN, for example `make 06 ARGS="--seed 2"`
+$(LESSON_NUMBERS): build/packages.ok
+	@$(MAKE) build/lessons/$(filter $@_%,$(LESSON_NAMES))
+	@build/lessons/$(filter $@_%,$(LESSON_NAMES)) $(ARGS)
+lessons: build/packages.ok  ## run all lessons in order and make the gallery of their pictures
+	@$(MAKE) $(LESSONS)
+	@for lesson in $(LESSON_NAMES); do build/lessons/$$lesson $(ARGS) </dev/null || exit 1; done
+	@echo && echo "All pictures: out/index.html"
+gallery: build/packages.ok  ## make out/index.html again from the pictures that are there
+	@$(MAKE) build/gallery
+	@build/gallery out
+build/gallery: $(O)/lessons/support/gallery_main.o $(LIB)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+# --- benchmarks: the peers are compared with if they are installed ---
+ifneq ($(filter bench%,$(MAKECMDGOALS)),)
+  has_header = $(shell echo '\#include <$(1)>' | $(CXX) -E -x c++ $(TORCH_INCLUDE) - >/dev/null 2>&1 && echo yes)
+  TORCH_INCLUDE := -isystem /usr/include/torch/csrc/api/include
+  ifneq ($(call has_header,cblas.h),)
+    GEMM_PEERS += -DATTN_BENCH_OPENBLAS
+    GEMM_LIBS  += -lopenblas
+  endif
+  ifneq ($(call has_header,dnnl.h),)
+    GEMM_PEERS += -DATTN_BENCH_ONEDNN
+    GEMM_LIBS  += -ldnnl
+  endif
+  ifneq ($(call has_header,torch/torch.h),)
+    TORCH_PEER := -DATTN_BENCH_TORCH $(TORCH_INCLUDE)
+    TORCH_LIBS := -ltorch -ltorch_cpu -lc10
+  endif
+endif
+$(O)/tests/bench/gemm_bench.o: CPPFLAGS += $(GEMM_PEERS)
+$(O)/tests/bench/torch_peer.o $(O)/tests/bench/model_bench.o $(O)/tests/bench/overhead_bench.o: CPPFLAGS += $(TORCH_PEER)
+BENCHES := $(patsubst %,build/tests/bench/%,gemm_bench model_bench overhead_bench report)
+build/tests/bench/gemm_bench: BENCH_LIBS = $(GEMM_LIBS)
+build/tests/bench/model_bench build/tests/bench/overhead_bench: BENCH_LIBS = $(TORCH_LIBS)
+build/tests/bench/model_bench: $(O)/tests/bench/torch_peer.o
+build/tests/bench/%: $(O)/tests/bench/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIB) $(LDLIBS) $(BENCH_LIBS) -o $@
+
+.PHONY: bench bench-build bench-peers
+bench: build/packages.ok  ## compare with OpenBLAS, oneDNN and libtorch; CASES="step-tiny square" chooses, ISA=avx2 holds all to AVX2
+	@$(MAKE) bench-build
+	@ISA=$(ISA) tests/bench/run build/tests/bench out/bench $(CASES)
+bench-build: $(BENCHES)
+bench-peers:  ## install the libraries that bench compares with
+	@sh .ci/packages libopenblas-openmp-dev libdnnl-dev libtorch-dev
+	@rm -rf $(O)/tests/bench
+
+# --- fuzzing: bounded here, endless with clang's libFuzzer ---
+$(B)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 .PHONY: clean
 clean:  ## remove build/ (keeps out/ and my/)
 	rm -rf build
+
+include lessons/coach/coach.mk
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,18 +1,28 @@
 #include "core/gemm.hpp"
 
-#include <omp.h>      // omp_get_thread_num
+#include <omp.h>  // omp_get_thread_num
 
-#include <algorithm>  // min, max
+#include <algorithm>  // copy, max, min
 #include <atomic>     // atomic
 #include <cstdlib>    // aligned_alloc, free
 #include <memory>     // unique_ptr
 #include <new>        // bad_alloc
 
 #include "core/kernels/gemm_kernels.hpp"
-#include "core/parallel.hpp"  // thread_count, in_parallel
+#include "core/parallel.hpp"  // thread_count, in_parallel, parallel_for
 
 namespace attn {
 namespace {
+
+// Below this many multiply-adds (some 20 microseconds) a second thread costs more than it brings.
+constexpr Index shared_work = 1'000'000;
+// A B of at most so many elements fits into the nearest cache, and the tiles read it where it is.
+constexpr Index small_b = 8192;
+// A transposed A up to this size (in elements, gaps included) is read where it is.
+constexpr Index small_a = 100'000;
+Index env(const char* n, Index d) { return getenv(n) ? atoi(getenv(n)) : d; }
+const Index max_block_m = env("BM",48), packa=env("A",-1); constexpr Index  max_block_n = 960, chunk_n = 240;
+const Index dotrows = env("DR", 2), addrows = env("AR", 2), smallb = env("SB", small_b);
 
 // Memory for packed panels: one piece per thread and operand, kept for the next product.
 class Buffer {
@@ -20,36 +30,35 @@ class Buffer {
   real* at_least(Index size) {
     if (size > size_) {
       const std::size_t bytes = (std::size_t(size) * sizeof(real) + 63) / 64 * 64;
-      data_.reset(static_cast<real*>(std::aligned_alloc(64, bytes)));
-      if (!data_) throw std::bad_alloc();
+      memory_.reset(static_cast<real*>(std::aligned_alloc(64, bytes)));
+      if (!memory_) throw std::bad_alloc();
       size_ = size;
     }
-    return data_.get();
+    return memory_.get();
   }
 
  private:
   struct Free {
     void operator()(real* p) const { std::free(p); }
   };
-  std::unique_ptr<real, Free> data_;
+  std::unique_ptr<real, Free> memory_;
   Index size_ = 0;
 };
 thread_local Buffer buffer_a, buffer_b;
 
-Index round_up(Index n, Index step) { return (n + step - 1) / step * step; }
-// n cut into the fewest pieces of at most `most`, all about the same: the size of one, a multiple of `step`.
-Index even_piece(Index n, Index most, Index step) {
-  const Index pieces = (n + most - 1) / most;
-  return round_up((n + pieces - 1) / pieces, step);
-}
+Index pieces(Index n, Index most) { return (n + most - 1) / most; }
+// The size of a piece when n is cut into the fewest of at most `most`, all alike, in multiples of `step`.
+Index even_piece(Index n, Index most, Index step) { return pieces(pieces(n, pieces(n, most)), step) * step; }
 
 const real* at(const real* matrix, bool transpose, Index ld, Index row, Index column) {
   return matrix + (transpose ? column * ld + row : row * ld + column);
 }
 
-// What remains for a part of C whose sums are complete: the activation, while the part is in cache.
+GemmBlock whole(const Gemm& g) { return {g.m, g.n, g.k, g.ldc, g.alpha, g.accumulate, g.bias}; }
+
+// What remains to be done on a part of C whose sums are complete: the activation, while the part is in cache.
 void finish(const Gemm& g, Index row, Index column, Index m, Index n, real* c) {
-  if (g.accumulate || (g.activation == Activation::none && !g.before_activation)) return;
+  if (g.activation == Activation::none && !g.before_activation) return;
   for (Index i = row; i < row + m; ++i) {
     real* y = c + i * g.ldc + column;
     if (g.before_activation) std::copy(y, y + n, g.before_activation + i * g.ldc + column);
@@ -57,129 +66,143 @@ void finish(const Gemm& g, Index row, Index column, Index m, Index n, real* c) {
   }
 }
 
-// Blocks for the caches: B is packed in pieces of block_k x block_n, of which the tiles keep block_k x tile_n
-// in the first-level cache, and A in pieces of block_m x block_k for the second level.
-struct Plan {
-  bool pack_a, pack_b;
-  Index block_m, block_n, block_k;
-};
-
-Index env(const char* n, Index d) { return getenv(n) ? atoi(getenv(n)) : d; }
-const Index max_block_k = env("BK",256), max_block_m = env("BM",96), max_block_n = env("BN",2048), packa=env("A",-1), packb=env("B",-1);
-
-Plan plan(const Gemm& g, const GemmKernels& kernel) {
-  Plan p;
-  const bool small = g.k * g.n <= 64 * 128;
-  p.pack_b = g.transpose_b || !small;
-  p.pack_a = g.m * g.k > 64 * 128 && g.n > 4 * kernel.tile_n;
-  if(packa>=0)p.pack_a=packa;
-  if(packb>=0&&!g.transpose_b)p.pack_b=packb;
-  p.block_k = even_piece(g.k, max_block_k, 8);
-  p.block_m = even_piece(g.m, max_block_m, kernel.tile_m);
-  p.block_n = even_piece(g.n, max_block_n, kernel.tile_n);
-  return p;
+void no_product(const Gemm& g, real* c) {
+  if (g.accumulate) return;
+  for (Index i = 0; i < g.m; ++i) {
+    for (Index j = 0; j < g.n; ++j) c[i * g.ldc + j] = g.bias ? g.bias[j] : 0;
+  }
+  finish(g, 0, 0, g.m, g.n, c);
 }
 
-// The threads at work on one product: all run the same loops, meet at barriers, and take blocks as they come free.
-struct Team {
-  int size = 1;
-  std::atomic<Index> next[2] = {0, 0};  // the next free block, of even and of odd rounds
-};
+// One or two rows: each thread takes columns of C, enough of them to be worth it.
+void few_rows(const Gemm& g, const real* a, const real* b, real* c, bool shared) {
+  const auto function = g.transpose_b ? kernels().gemm->rows_dot : kernels().gemm->rows_add;
+  const auto columns = [&](Index begin, Index end) {
+    GemmBlock block = whole(g);
+    block.n = end - begin;
+    if (g.bias) block.bias += begin;
+    function(block, a, g.lda, at(b, g.transpose_b, g.ldb, 0, begin), g.ldb, c + begin);
+    finish(g, 0, begin, g.m, end - begin, c);
+  };
+  const Index grain = std::max(Index{256}, shared_work / 8 / (g.m * g.k));
+  shared ? parallel_for(g.n, grain, columns) : columns(0, g.n);
+}
 
-void barrier(const Team& team) {
-  if (team.size > 1) {
+// A small product: one block, packed only where a transposed B must be.
+void small(const Gemm& g, const real* a, const real* b, real* c) {
+  const GemmKernels& kernel = *kernels().gemm;
+  GemmB operand_b = {b, g.ldb, kernel.tile_n};
+  if (g.transpose_b) {
+    real* packed = buffer_b.at_least(g.k * (g.n + kernel.tile_n));
+    kernel.pack_b(true, g.k, g.n, b, g.ldb, packed);
+    operand_b = {packed, kernel.tile_n, g.k * kernel.tile_n};
+  }
+  kernel.multiply(whole(g), {a, g.lda, g.transpose_a, false}, operand_b, c);
+  finish(g, 0, 0, g.m, g.n, c);
+}
+
+// The threads at work on one product: all run the same loops, meet at barriers, and take blocks of C as they come.
+struct Team {
+  int size;
+  std::atomic<Index> next[2] = {0, 0};  // the first block that nobody has taken, in even and in odd rounds
+
+  void barrier() const {
+    if (size == 1) return;
 #pragma omp barrier
   }
+};
+
+// How a large product is cut. The five loops, from outside: columns of B (block_n), slices of k (block_k; here B is
+// packed, by all threads together), blocks of C, and in `multiply` the tiles' columns and their rows.
+struct Plan {
+  bool pack_a, pack_b;
+  Index block_m, block_n, block_k, chunk_n;
+};
+Plan make_plan(const Gemm& g, int threads) {
+  const GemmKernels& kernel = *kernels().gemm;
+  Plan plan;
+  plan.pack_a = g.transpose_a && g.k * g.lda > small_a;
+  if(packa>=0) plan.pack_a=packa;
+  plan.pack_b = g.transpose_b || g.k * g.n > smallb;
+  plan.block_m = even_piece(g.m, max_block_m, kernel.tile_m);
+  plan.block_n = even_piece(g.n, max_block_n, kernel.tile_n);
+  plan.block_k = even_piece(g.k, kernel.block_k, 8);
+  // A block of C is all columns of some rows; or fewer columns, if there are not rows enough for all threads.
+  plan.chunk_n = pieces(g.m, plan.block_m) >= 4 * threads ? plan.block_n : chunk_n / kernel.tile_n * kernel.tile_n;
+  return plan;
 }
 
-void blocks(const Gemm& g, const Plan& p, const real* a, const real* b, real* c, Team& team, int thread,
-            real* packed_b) {
+void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* c, real* packed_b, Team& team,
+           int thread) {
   const GemmKernels& kernel = *kernels().gemm;
-  const Index slack = GemmKernels::pack_slack;
-  real* packed_a = p.pack_a ? buffer_a.at_least((p.block_m + 1) * (p.block_k + slack)) : nullptr;
+  real* packed_a = plan.pack_a ? buffer_a.at_least(plan.block_m * plan.block_k) : nullptr;
   int round = 0;
-  const Index finish_columns = 256 / kernel.tile_n * kernel.tile_n;
-  for (Index jc = 0; jc < g.n; jc += p.block_n) {
-    const Index n = std::min(p.block_n, g.n - jc);
-    for (Index pc = 0; pc < g.k; pc += p.block_k, ++round) {
-      const Index k = std::min(p.block_k, g.k - pc);
-      const bool last = pc + k == g.k;
-      if (p.pack_b) {
-        const Index share = round_up((n + team.size - 1) / team.size, kernel.tile_n);
+  for (Index jc = 0; jc < g.n; jc += plan.block_n) {
+    const Index n = std::min(plan.block_n, g.n - jc);
+    for (Index pc = 0; pc < g.k; pc += plan.block_k, ++round) {
+      const Index k = std::min(plan.block_k, g.k - pc);
+      if (plan.pack_b) {
+        const Index share = pieces(pieces(n, kernel.tile_n), team.size) * kernel.tile_n;
         const Index begin = std::min(n, thread * share), end = std::min(n, begin + share);
-        if (begin < end)
-          kernel.pack_b(g.transpose_b, k, end - begin, at(b, g.transpose_b, g.ldb, pc, jc + begin), g.ldb,
-                        packed_b + begin * k);
-        barrier(team);
+        kernel.pack_b(g.transpose_b, k, end - begin, at(b, g.transpose_b, g.ldb, pc, jc + begin), g.ldb,
+                      packed_b + begin * k);
+        team.barrier();
       }
-      GemmBlock block = {.m = 0, .n = 0, .k = k, .ldc = g.ldc, .alpha = g.alpha,
-                         .add = g.accumulate || pc > 0, .bias = nullptr};
-      const Index row_blocks = (g.m + p.block_m - 1) / p.block_m;
-      for (;;) {
-        const Index task = team.next[round & 1].fetch_add(1, std::memory_order_relaxed);
-        if (task >= row_blocks) break;
-        const Index ic = task * p.block_m;
-        block.m = std::min(p.block_m, g.m - ic);
-        const real* from = at(a, g.transpose_a, g.lda, ic, pc);
-        const GemmA block_a = p.pack_a ? kernel.pack_a(g.transpose_a, block.m, k, from, g.lda, packed_a)
-                                       : GemmA{from, g.lda, g.transpose_a, false};
-        for (Index j = 0; j < n; j += finish_columns) {
-          block.n = std::min(finish_columns, n - j);
-          block.bias = last && g.bias ? g.bias + jc + j : nullptr;
-          const GemmB block_b = p.pack_b ? GemmB{packed_b + j * k, kernel.tile_n, k * kernel.tile_n}
-                                         : GemmB{at(b, false, g.ldb, pc, jc + j), g.ldb, kernel.tile_n};
-          kernel.multiply(block, block_a, block_b, c + ic * g.ldc + jc + j);
-          if (last) finish(g, ic, jc + j, block.m, block.n, c);
+      const Index chunks = pieces(n, plan.chunk_n), count = pieces(g.m, plan.block_m) * chunks;
+      Index task;
+      while ((task = team.next[round % 2].fetch_add(1, std::memory_order_relaxed)) < count) {
+        const Index i = task / chunks * plan.block_m, j = jc + task % chunks * plan.chunk_n;
+        const bool last = pc + k == g.k;
+        const GemmBlock block = {.m = std::min(plan.block_m, g.m - i),
+                                 .n = std::min(plan.chunk_n, jc + n - j),
+                                 .k = k,
+                                 .ldc = g.ldc,
+                                 .alpha = g.alpha,
+                                 .add = g.accumulate || pc > 0,
+                                 .bias = last && g.bias ? g.bias + j : nullptr};
+        GemmA operand_a = {at(a, g.transpose_a, g.lda, i, pc), g.lda, g.transpose_a, plan.pack_a};
+        if (plan.pack_a) {
+          kernel.pack_a(block.m, k, operand_a.data, g.lda, packed_a);
+          operand_a.data = packed_a;
         }
+        const GemmB operand_b = plan.pack_b ? GemmB{packed_b + (j - jc) * k, kernel.tile_n, k * kernel.tile_n}
+                                            : GemmB{at(b, false, g.ldb, pc, j), g.ldb, kernel.tile_n};
+        kernel.multiply(block, operand_a, operand_b, c + i * g.ldc + j);
+        if (last) finish(g, i, j, block.m, block.n, c);
       }
-      if (thread == 0) team.next[(round + 1) & 1] = 0;
-      barrier(team);
+      team.barrier();
+      if (thread == 0) team.next[round % 2] = 0;  // used again after another barrier
     }
   }
 }
 
-void run(const Gemm& g, const real* a, const real* b, real* c, int threads) {
+void run(const Gemm& g, const real* a, const real* b, real* c, bool may_share) {
   if (g.m == 0 || g.n == 0) return;
-  const GemmKernels& kernel = *kernels().gemm;
-  if (g.k == 0) {
-    if (g.accumulate) return;
-    for (Index i = 0; i < g.m; ++i) {
-      for (Index j = 0; j < g.n; ++j) c[i * g.ldc + j] = g.bias ? g.bias[j] : 0;
-    }
-    finish(g, 0, 0, g.m, g.n, c);
-    return;
-  }
-  if (g.m <= 2 && !g.transpose_a) {
-    GemmBlock block = {.m = g.m, .n = g.n, .k = g.k, .ldc = g.ldc, .alpha = g.alpha, .add = g.accumulate, .bias = g.bias};
-    (g.transpose_b ? kernel.rows_dot : kernel.rows_add)(block, a, g.lda, b, g.ldb, c);
-    finish(g, 0, 0, g.m, g.n, c);
-    return;
-  }
-  const Plan p = plan(g, kernel);
-  real* packed_b = p.pack_b ? buffer_b.at_least(p.block_k * p.block_n) : nullptr;
-  Team team;
-  if (threads == 1) {
-    blocks(g, p, a, b, c, team, 0, packed_b);
-    return;
-  }
-  team.size = threads;
-#pragma omp parallel num_threads(threads)
-  blocks(g, p, a, b, c, team, omp_get_thread_num(), packed_b);
+  if (g.k == 0) return no_product(g, c);
+  // The path depends on the shape alone, never on the threads: so do the bits of the result.
+  const Index work = g.m * g.n * g.k;
+  const bool shared = may_share && work > shared_work && thread_count() > 1 && !in_parallel();
+  if (!g.transpose_a && g.m <= (g.transpose_b ? dotrows:addrows)) return few_rows(g, a, b, c, shared);
+  if (work <= shared_work && g.n * g.k <= smallb) return small(g, a, b, c);
+
+  Team team{.size = shared ? thread_count() : 1};
+  const Plan plan = make_plan(g, team.size);
+  real* packed_b = plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr;
+  if (!shared) return large(g, plan, a, b, c, packed_b, team, 0);
+#pragma omp parallel num_threads(team.size)
+  large(g, plan, a, b, c, packed_b, team, omp_get_thread_num());
 }
 
 }  // namespace
 
-void gemm_serial(const Gemm& g, const real* a, const real* b, real* c) { run(g, a, b, c, 1); }
+void gemm(const Gemm& g, const real* a, const real* b, real* c) { run(g, a, b, c, true); }
 
-void gemm(const Gemm& g, const real* a, const real* b, real* c) {
-  const bool shared = g.m * g.n * g.k > 100 * 100 * 100 && thread_count() > 1 && !in_parallel();
-  run(g, a, b, c, shared ? thread_count() : 1);
-}
+void gemm_serial(const Gemm& g, const real* a, const real* b, real* c) { run(g, a, b, c, false); }
 
 void gemm_batched(const Gemm& g, Index count, const real* a, const Index* a_offset, const real* b,
                   const Index* b_offset, real* c, const Index* c_offset) {
   const Index work = g.m * g.n * g.k + 1;
-  parallel_for(count, std::max(Index{1}, (1 << 17) / work), [&](Index begin, Index end) {
+  parallel_for(count, std::max(Index{1}, shared_work / 8 / work), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) gemm_serial(g, a + a_offset[i], b + b_offset[i], c + c_offset[i]);
   });
 }
@@ -188,7 +211,9 @@ void gemm_reference(const Gemm& g, const real* a, const real* b, real* c) {
   for (Index i = 0; i < g.m; ++i) {
     for (Index j = 0; j < g.n; ++j) {
       real sum = 0;
-      for (Index p = 0; p < g.k; ++p) sum += *at(a, g.transpose_a, g.lda, i, p) * *at(b, g.transpose_b, g.ldb, p, j);
+      for (Index p = 0; p < g.k; ++p) {
+        sum += *at(a, g.transpose_a, g.lda, i, p) * *at(b, g.transpose_b, g.ldb, p, j);
+      }
       real& y = c[i * g.ldc + j];
       y = (g.accumulate ? y : 0) + g.alpha * sum + (g.bias ? g.bias[j] : 0);
     }

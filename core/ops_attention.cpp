@@ -26,7 +26,7 @@
 namespace attn {
 namespace {
 
-constexpr Index query_tile = 64, key_tile = 128;
+constexpr Index query_tile = 96, key_tile = 128;
 constexpr real infinity = std::numeric_limits<real>::infinity();
 
 struct Range {

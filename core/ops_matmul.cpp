@@ -96,7 +96,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose) {
   }
   Shape batch_shape;
   try {
-    batch_shape = broadcast_shape("matmul", Shape(a.shape().begin(), a.rank() - 2), Shape(b.shape().begin(), b.rank() - 2));
+    batch_shape = broadcast_shape("matmul", Shape(a.shape().begin(), a.rank() - 2),
+                                  Shape(b.shape().begin(), b.rank() - 2));
   } catch (const Error&) {  // which knows the batch axes only
     fail("matmul: {}: the batch axes do not broadcast", describe(a, b, ta, tb));
   }

@@ -98,5 +98,6 @@ void pool_release(void* block, std::size_t bytes) noexcept {
 PoolStatistics pool_statistics() { return pool.statistics; }
 void reset_pool_peak() { pool.statistics.peak_bytes = pool.statistics.bytes_in_use; }
 void trim_pool() { pool.trim(); }
+bool pool_recycles() { return recycles; }
 
 }  // namespace attn

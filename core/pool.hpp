@@ -23,7 +23,8 @@ struct PoolStatistics {
 };
 PoolStatistics pool_statistics();  // of the calling thread
 void reset_pool_peak();
-void trim_pool();  // gives the free blocks back to the system
+void trim_pool();      // gives the free blocks back to the system
+bool pool_recycles();  // false under AddressSanitizer, where each block is a malloc of its own
 
 // A buffer for the length of a scope.
 template <class T>

@@ -196,9 +196,8 @@ std::vector<double> sampling_distribution(const real* logits, Index vocabulary,
     p[static_cast<std::size_t>(best)] = 1;
     return p;
   }
-  double total = 0;
   for (std::size_t i = 0; i < p.size(); ++i)
-    total += p[i] = std::exp((logits[i] - logits[best]) / options.temperature);
+    p[i] = std::exp((logits[i] - logits[best]) / options.temperature);
 
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), 0);

@@ -71,7 +71,9 @@ std::vector<std::vector<int>> greedy(Writer& writer, const DecodeOptions& option
 // reaches the end keeps its place in the beam. The result is the one with the best log P / penalty(length),
 // where penalty(length) = ((5 + length) / 6)^α; without it, short sentences win because each further token
 // costs. With width 1 this is greedy.
-struct BeamOptions : DecodeOptions {
+struct BeamOptions {
+  int start = 1, end = 2;
+  Index max_length = 100;
   Index width = 4;
   double length_penalty = 0.6;  // α
 };
@@ -98,14 +100,16 @@ BeamResult beam_search(Writer& writer, const BeamOptions& options);
 
 // Sampling: logits are divided by the temperature; then only the k likeliest tokens, and of those only the
 // likeliest that together reach the probability p (the one that crosses it included), stay in the draw.
-struct SampleOptions : DecodeOptions {
+struct SampleOptions {
+  int end = 2;  // -1: never
+  Index max_length = 100;
   double temperature = 1;  // 0 means greedy
   Index top_k = 0;         // 0: all
   double top_p = 1;
 };
 std::vector<double> sampling_distribution(const real* logits, Index vocabulary, const SampleOptions& options);
 int draw(const std::vector<double>& distribution, Rng& rng);
-// Continues the prompts (rows, T) by up to max_length tokens each; `end` of -1 never ends.
+// Continues the prompts (rows, T) by up to max_length tokens each.
 std::vector<std::vector<int>> sample(Writer& writer, const IntTensor& prompts, const SampleOptions& options,
                                      Rng& rng);
 

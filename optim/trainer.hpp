@@ -23,7 +23,7 @@ struct StepLoss {
 
 struct TrainOptions {
   Index steps = 1000;  // in all, counting those the optimizer has already taken
-  Schedule schedule;
+  Schedule schedule{};
   double clip = 1;           // global gradient norm; 0: none
   Index accumulate = 1;      // batches for one update
   Index validate_every = 0;  // steps; 0: never

@@ -9,7 +9,7 @@
 //   tanh       3 ulp
 //   sigmoid    3 ulp              1 / (1 + e^-x)
 //   silu       3 ulp              x sigmoid(x)
-//   gelu       8 + x^2/2 ulp      x times the share of the normal distribution below x
+//   gelu       9 + x^2/2 ulp      x times the share of the normal distribution below x
 //   gelu_tanh  10 + |x|^3/3 ulp   the approximation of gelu that GPT-2 uses
 //
 // Results below 1e-36 in magnitude may be 0. The last two bounds grow with the argument of an exp; they

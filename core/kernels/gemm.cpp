@@ -70,27 +70,30 @@ void multiply_tile(const Tile& t) {
   each([&](const vec& y, real* at, int, bool edge) { edge ? store_part(at, y, last) : store(at, y); });
 }
 
-// The tiles of 1 … tile_m rows by 1 … tile_v vectors, of which the last may be a part.
+// All tiles. A narrow one may have more rows, so that enough sums are under way at a time.
+constexpr int most_rows(int vectors) { return min(tile_m * tile_v / vectors, 14); }
 using TileFunction = void (*)(const Tile&);
 struct TileTable {
-  TileFunction whole[tile_v][tile_m], part[tile_v][tile_m];
+  TileFunction whole[tile_m];      // of tile_n columns, by rows - 1
+  TileFunction part[tile_v][14];   // of up to so many vectors, the last of which may be a part
 };
 template <Layout layout, int V, int... R>
-constexpr void fill_table(TileTable& table, std::integer_sequence<int, R...>) {
-  ((table.whole[V - 1][R] = multiply_tile<R + 1, V, layout, false>), ...);
+constexpr void fill_part(TileTable& table, std::integer_sequence<int, R...>) {
   ((table.part[V - 1][R] = multiply_tile<R + 1, V, layout, true>), ...);
 }
-template <Layout layout, int... V>
-constexpr TileTable tile_table(std::integer_sequence<int, V...>) {
+template <Layout layout, int... V, int... R>
+constexpr TileTable make_table(std::integer_sequence<int, V...>, std::integer_sequence<int, R...>) {
   TileTable table = {};
-  (fill_table<layout, V + 1>(table, std::make_integer_sequence<int, tile_m>()), ...);
+  ((table.whole[R] = multiply_tile<R + 1, tile_v, layout, false>), ...);
+  (fill_part<layout, V + 1>(table, std::make_integer_sequence<int, most_rows(V + 1)>()), ...);
   return table;
 }
-constexpr TileTable row_tiles = tile_table<Layout::rows>(std::make_integer_sequence<int, tile_v>());
-constexpr TileTable column_tiles = tile_table<Layout::columns>(std::make_integer_sequence<int, tile_v>());
+template <Layout layout>
+constexpr TileTable tile_table = make_table<layout>(std::make_integer_sequence<int, tile_v>(),
+                                                    std::make_integer_sequence<int, tile_m>());
 
 void multiply(const GemmBlock& block, const GemmA& a, const GemmB& b, real* c) {
-  const TileTable& table = a.columns ? column_tiles : row_tiles;
+  const TileTable& table = a.columns ? tile_table<Layout::columns> : tile_table<Layout::rows>;
   Tile t;
   t.k = block.k;
   t.b_stride = b.stride;
@@ -101,13 +104,14 @@ void multiply(const GemmBlock& block, const GemmA& a, const GemmB& b, real* c) {
     const Index columns = min(block.n - j, tile_n);
     const Index vectors = (columns + lanes - 1) / lanes;
     t.last = columns - (vectors - 1) * lanes;
-    const TileFunction* functions = (t.last == lanes ? table.whole : table.part)[vectors - 1];
+    const TileFunction* functions = columns == tile_n ? table.whole : table.part[vectors - 1];
+    const Index most = a.packed ? tile_m : most_rows(int(vectors));
     t.b = b.data + j / tile_n * b.panel;
     t.bias = block.bias ? block.bias + j : nullptr;
     t.c = c + j;
     t.a = a.data;
     for (Index i = 0, rows; i < block.m; i += rows) {
-      rows = next_tile(block.m - i);
+      rows = next_tile(block.m - i, most);
       t.a_stride = a.packed ? rows : a.stride;
       functions[rows - 1](t);
       t.c += rows * block.ldc;
@@ -117,7 +121,7 @@ void multiply(const GemmBlock& block, const GemmA& a, const GemmB& b, real* c) {
 }
 
 double burn(Index steps) {
-  constexpr int count = 2 * tile_m;
+  constexpr int count = tile_m * tile_v;
   vec sum[count] = {};
   const vec x = splat(real(0.999)), y = splat(real(0.001));
   for (Index s = 0; s < steps; ++s) {
@@ -133,6 +137,7 @@ double burn(Index steps) {
 constexpr GemmKernels table = {
     .tile_m = tile_m,
     .tile_n = tile_n,
+    .block_k = tile_v > 2 ? 384 : 256,
     .multiply = multiply,
     .pack_a = pack_a,
     .pack_b = pack_b,

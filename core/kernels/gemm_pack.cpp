@@ -59,32 +59,28 @@ void pack_columns(Index k, Index n, const real* b, Index ldb, real* out) {
 
 }  // namespace
 
-GemmA pack_a(bool transpose, Index m, Index k, const real* a, Index lda, real* out) {
-  if (!transpose) {
-    // An odd number of cache lines from row to row, so that the rows of a tile fall into different cache sets.
-    const Index stride = (k + 31) / 32 * 32 + 16;
-    for (Index i = 0; i < m; ++i) {
-      Index p = 0;
-      for (; p + lanes <= k; p += lanes) store(out + i * stride + p, load(a + i * lda + p));
-      if (p < k) store(out + i * stride + p, load_part(a + i * lda + p, k - p));
-    }
-    return {out, stride, false, false};
-  }
-  constexpr Index depth = 16;  // rows of A at a time: few enough pages of memory, long enough runs of writing
+void pack_a(Index m, Index k, const real* a, Index lda, real* out) {
+  constexpr Index depth = 16;  // rows of A at a time: few pages of memory to read from, long runs to write
   for (Index first = 0; first < k; first += depth) {
     const Index end = min(k, first + depth);
+    for (Index p = end; p < min(k, end + depth); ++p) {
+      for (Index i = 0; i < m; i += 64 / Index(sizeof(real))) __builtin_prefetch(a + p * lda + i);
+    }
     for (Index i = 0, rows; i < m; i += rows) {
-      rows = next_tile(m - i);
+      rows = next_tile(m - i, tile_m);
+      const real* from = a + i;
+      real* to = out + i * k;
+      Index p = first;
       if (rows == tile_m) {
-        for (Index p = first; p < end; ++p) __builtin_memcpy(out + i * k + p * tile_m, a + p * lda + i, tile_m * sizeof(real));
-      } else {
-        for (Index p = first; p < end; ++p) {
-          for (Index r = 0; r < rows; ++r) out[i * k + p * rows + r] = a[p * lda + i + r];
-        }
+        // One copy of 8 instead of 4 + 2: what it writes too much is overwritten next, and what it reads too much
+        // is there as long as another row follows.
+        for (; p < min(end, k - 1); ++p) __builtin_memcpy(to + p * tile_m, from + p * lda, 8 * sizeof(real));
+      }
+      for (; p < end; ++p) {
+        for (Index r = 0; r < rows; ++r) to[p * rows + r] = from[p * lda + r];
       }
     }
   }
-  return {out, 0, true, true};
 }
 
 void pack_b(bool transpose, Index k, Index n, const real* b, Index ldb, real* out) {

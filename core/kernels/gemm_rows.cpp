@@ -8,8 +8,8 @@ namespace {
 // y[r][j] = a[r] . b[j] for R rows of A and `lanes` rows of B, G rows of B at a time.
 template <int R>
 ATTN_INLINE void dot(Index k, const real* a, Index lda, const real* const (&b)[lanes], vec (&y)[R]) {
-  constexpr int G = R == 4 ? 2 : lanes < 4 ? lanes : 4;
-  constexpr int U = R == 1 ? 2 : 1;  // with one row, two sums for each product keep the multipliers busy
+  constexpr int most = R == 1 ? 8 : R == 2 ? 4 : 2, G = most < lanes ? most : lanes;
+  constexpr int U = 1;
   vec total[R][lanes];
   for (int g = 0; g < lanes; g += G) {
     vec sum[U][R][G] = {};
@@ -17,7 +17,7 @@ ATTN_INLINE void dot(Index k, const real* a, Index lda, const real* const (&b)[l
     for (; p + U * lanes <= k; p += U * lanes) {
 #pragma GCC unroll 2
       for (int u = 0; u < U; ++u) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int i = 0; i < G; ++i) {
           const vec x = load(b[g + i] + p + u * lanes);
 #pragma GCC unroll 4
@@ -27,7 +27,7 @@ ATTN_INLINE void dot(Index k, const real* a, Index lda, const real* const (&b)[l
     }
     for (; p < k; p += lanes) {
       const Index part = min(lanes, k - p);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int i = 0; i < G; ++i) {
         const vec x = load_part(b[g + i] + p, part);
 #pragma GCC unroll 4
@@ -36,7 +36,7 @@ ATTN_INLINE void dot(Index k, const real* a, Index lda, const real* const (&b)[l
     }
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int i = 0; i < G; ++i) total[r][g + i] = U == 1 ? sum[0][r][i] : sum[0][r][i] + sum[U - 1][r][i];
     }
   }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>  // format
 
 #include <algorithm>  // clamp, max, min
-#include <cmath>      // floor, log10, log2, pow
+#include <cmath>      // floor, log, log10, pow
 
 namespace attn::viz {
 

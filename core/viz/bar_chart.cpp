@@ -1,4 +1,4 @@
-#include <algorithm>  // max, min
+#include <algorithm>  // any_of, clamp, max, min
 #include <cmath>      // abs, isfinite
 
 #include "core/error.hpp"
@@ -30,6 +30,13 @@ Axis value_axis(const std::vector<BarSeries>& series, const BarOptions& options,
   return make_axis(low, options.high.value_or(high), Scale::Linear, wanted, !options.high);
 }
 
+// Numbers of such bars stand on the other side of zero, where the names are, and need room there.
+bool any_below_zero(const std::vector<BarSeries>& series) {
+  return std::any_of(series.begin(), series.end(), [](const BarSeries& each) {
+    return std::any_of(each.values.begin(), each.values.end(), [](double value) { return value < 0; });
+  });
+}
+
 std::string number(double value, const BarOptions& options) { return format_number(value) + options.unit; }
 
 Color bar_color(const BarOptions& options, std::size_t bar, std::size_t series) {
@@ -56,7 +63,7 @@ Image upright_bars(const std::vector<std::string>& labels, const std::vector<Bar
   const auto count = static_cast<double>(std::max<std::size_t>(labels.size(), 1));
   const auto groups = static_cast<double>(std::max<std::size_t>(series.size(), 1));
   const Axis values = value_axis(series, options, options.height / 70);
-  const double below = values.low < 0 && options.numbers ? 18 : 0;  // where the numbers of negative bars hang
+  const double below = options.numbers && any_below_zero(series) ? 18 : 0;
   const EdgeLabels edge(labels, (options.width - 2 * margin - 60) / count, 130);
   Plot plot({.title = options.title,
              .y_title = options.value_title,
@@ -116,6 +123,7 @@ Image level_bars(const std::vector<std::string>& labels, const std::vector<BarSe
                   .width = options.width,
                   .height = 0,
                   .legend = legend_of(series),
+                  .extra_left = options.numbers && any_below_zero(series) ? widest + 8 : 0,
                   .extra_right = options.numbers ? widest + 8 : 0,
                   .y_grid = false,
                   .y_names = true};

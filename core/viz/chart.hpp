@@ -2,13 +2,12 @@
 //
 //   line_chart("out/loss.png", {{.name = "SGD", .y = sgd}, {.name = "Adam", .y = adam}},
 //              {.title = "Loss", .x_title = "step", .y_title = "cross-entropy", .y_scale = Scale::Log10});
-//   bar_chart("out/ladder.png", {"ijk", "ikj", "tiled"}, {0.9, 6.2, 11.4}, {.title = "...", .unit = "
-//   GFLOP/s"}); scatter("out/spirals.png", {.x = x, .y = y, .classes = classes}, {.title = "...", .background
-//   = map, .grid = grid});
+//   bar_chart("out/ladder.png", {"ijk", "ikj", "tiled"}, {0.9, 6.2, 11.4}, {.value_title = "GFLOP/s"});
+//   scatter("out/spirals.png", {.x = x, .y = y, .classes = classes}, {.grid = grid, .background = decision});
 //
 // Each has a twin without the path that returns the Image. Ticks are at round numbers; the legend stands
 // above the plot, where it covers nothing. NaN and infinity (and on a logarithmic axis, zero and less) break
-// a line and leave a small cross at the upper edge: a loss that blew up must be seen.
+// a line and leave a small cross at the edge they lie beyond: a loss that blew up must be seen.
 #pragma once
 
 #include <filesystem>  // path

@@ -1,6 +1,7 @@
 #include <algorithm>  // max, min
 #include <cmath>      // floor, isfinite, pow
 #include <limits>     // numeric_limits
+#include <utility>    // move
 
 #include "core/error.hpp"
 #include "core/viz/chart.hpp"

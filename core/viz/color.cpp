@@ -2,6 +2,7 @@
 
 #include <algorithm>  // clamp, min, max
 #include <array>      // array
+#include <cmath>      // cbrt, cos, hypot, pow, sin
 #include <limits>     // numeric_limits
 #include <numbers>    // pi
 

@@ -4,10 +4,9 @@
 // so that equal steps of value look like equal steps of colour:
 //   Sequential   dark violet, blue, green, yellow: lighter is more
 //   Diverging    blue, near white at zero, red: always symmetric about zero
-// NaN and the infinities are not on any scale: each has a colour of its own (special_colors).
+// NaN and the infinities are not on any scale: each has a colour of its own (in `paint`).
 #pragma once
 
-#include <cmath>     // isfinite
 #include <cstdint>   // uint8_t
 #include <optional>  // optional
 #include <vector>    // vector

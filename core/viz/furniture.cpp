@@ -1,7 +1,8 @@
 #include "core/viz/furniture.hpp"
 
 #include <algorithm>  // any_of, max, min
-#include <cmath>      // ceil, isnan
+#include <cmath>      // ceil, isnan, round, sqrt
+#include <limits>     // numeric_limits
 #include <utility>    // move
 
 #include "core/viz/text.hpp"
@@ -12,12 +13,18 @@ namespace {
 
 constexpr int legend_line = 22, bar_width = 14, special_line = 20;
 
+// From the left end of a legend entry to its text.
+double mark_width(const LegendEntry& entry) {
+  const bool is_line = entry.mark == LegendEntry::Mark::Line || entry.mark == LegendEntry::Mark::Dashes;
+  return is_line ? 27 : 20;
+}
+
 // Where each legend entry goes, relative to the legend's corner.
 std::vector<Point> legend_places(const std::vector<LegendEntry>& entries, double width) {
   std::vector<Point> places;
   Point at;
   for (const LegendEntry& entry : entries) {
-    const double room = 28 + text_width(entry.name, small_size);
+    const double room = mark_width(entry) + text_width(entry.name, small_size);
     if (at.x > 0 && at.x + room > width) at = {0, at.y + legend_line};
     places.push_back(at);
     at.x += room + 20;
@@ -57,13 +64,13 @@ void draw_legend(Image& image, const std::vector<LegendEntry>& entries, Point to
                  entry.mark == LegendEntry::Mark::Dashes);
         break;
       case LegendEntry::Mark::Point:
-        fill_circle(image, {at.x + 14, at.y}, 4.5, entry.color);
+        fill_circle(image, {at.x + 6, at.y}, 4.5, entry.color);
         break;
       case LegendEntry::Mark::Box:
-        fill_round_rect(image, {at.x + 7, at.y - 6, 13, 13}, 3, entry.color);
+        fill_round_rect(image, {at.x, at.y - 6, 13, 13}, 3, entry.color);
         break;
     }
-    draw_text(image, {at.x + 27, at.y}, entry.name, {.size = small_size, .color = paint::ink});
+    draw_text(image, {at.x + mark_width(entry), at.y}, entry.name, {.size = small_size, .color = paint::ink});
   }
 }
 

@@ -1,5 +1,5 @@
-// What most pictures have around their subject: a title, a legend, a bar of colours. For use inside of
-// core/viz.
+// What most pictures have around their subject: a title, a legend, a bar of colours, labels along an edge.
+// For use inside of core/viz.
 #pragma once
 
 #include <string>  // string

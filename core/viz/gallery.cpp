@@ -97,14 +97,14 @@ constexpr const char* page_start = R"(<!doctype html>
   :root { --page: #14171c; --card: #1e2229; --ink: #e6e9ee; --soft: #9aa4b2; --line: #323842; --accent: #7fb0ff; }
 }
 * { box-sizing: border-box; }
-html { scroll-behavior: smooth; scroll-padding-top: 3.5rem; }
+html { scroll-behavior: smooth; scroll-padding-top: 5rem; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-header, main { max-width: 1320px; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }
+header, main { max-width: 1600px; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }
 header { padding-top: 2.2rem; padding-bottom: 1.2rem; }
 h1 { margin: 0; font-size: clamp(1.6rem, 5vw, 2.3rem); letter-spacing: -0.02em; line-height: 1.2; }
 header p { margin: 0.4rem 0 0; color: var(--soft); max-width: 46rem; }
 nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); }
-nav div { display: flex; gap: 0.35rem; overflow-x: auto; max-width: 1320px; margin: 0 auto; padding: 0.55rem clamp(1rem, 4vw, 2.5rem); }
+nav div { display: flex; flex-wrap: wrap; gap: 0.2rem 0.35rem; max-width: 1600px; margin: 0 auto; padding: 0.55rem clamp(1rem, 4vw, 2.5rem); }
 nav a { flex: none; padding: 0.15rem 0.7rem; border-radius: 1rem; color: var(--soft); text-decoration: none; font-size: 0.85rem; white-space: nowrap; }
 nav a:hover, nav a:focus-visible { background: var(--line); color: var(--ink); }
 section { padding: 1.6rem 0 0.6rem; }
@@ -118,6 +118,10 @@ figcaption { padding: 0.7rem 1rem 0.85rem; border-top: 1px solid var(--line); fo
 figcaption b { display: block; }
 figcaption span { color: var(--soft); }
 footer { padding: 2rem 1rem 3rem; text-align: center; color: var(--soft); font-size: 0.85rem; }
+@media (max-width: 700px) {
+  nav div { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
+  nav div::-webkit-scrollbar { display: none; }
+}
 @media (prefers-color-scheme: dark) { figure img { filter: brightness(0.92); } }
 </style>
 </head>

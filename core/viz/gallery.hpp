@@ -1,9 +1,9 @@
 // The gallery: one page with all pictures of all lessons.
 //
-//   record_picture("out/06_self_attention", "weights.png", "Who looks at whom", "Each row is a word that asks
-//   ..."); write_gallery("out");      // out/index.html, from every out/*/pictures.tsv, in the order of the
-//   folders' names
+//   record_picture("out/06_self_attention", "weights.png", "Who looks at whom", "Each row is a word ...");
+//   write_gallery("out");
 //
+// The second writes out/index.html from every out/*/pictures.tsv, in the order of the folders' names.
 // pictures.tsv has a line for each picture: file, title, caption, with tabs between. The page needs nothing
 // from elsewhere, links relatively (so the folder can be moved or served), and suits phones and dark mode.
 #pragma once

@@ -1,8 +1,8 @@
 #include "core/viz/graph.hpp"
 
-#include <algorithm>  // max, min, sort
+#include <algorithm>  // any_of, count, max, min
 #include <cmath>      // ceil
-#include <numeric>    // accumulate
+#include <utility>    // move
 
 #include "core/error.hpp"
 #include "core/viz/furniture.hpp"
@@ -86,7 +86,7 @@ class GraphPainter {
     image.middle = static_cast<int>(top + height / 2);
 
     draw_title(image, options_.title, {margin, margin}, inner);
-    draw_legend(image, legend, {margin - 5.0, margin + title_height(options_.title, inner) - 2.0}, inner);
+    draw_legend(image, legend, {margin, margin + title_height(options_.title, inner) - 2.0}, inner);
     for (const GraphFrame& frame : options_.frames) draw_frame(image, frame);
     for (std::size_t i = 0; i < edges_.size(); ++i) draw_edge(image, i);
     for (std::size_t i = 0; i < nodes_.size(); ++i) draw_node(image, nodes_[i], box(static_cast<int>(i)));

@@ -1,12 +1,10 @@
 // Heatmaps: a matrix as coloured cells, with labels, a colour bar and, if wanted, the numbers.
 //
-//   heatmap("out/weights.png", weights, {.title = "Who looks at whom", .row_labels = words, .column_labels =
-//   words,
-//                                        .x_title = "keys", .y_title = "queries", .numbers = true});
-//   Image image = heatmap(weights, {...});                        // the same, to be put beside others with
-//   row() heatmap_grid("out/heads.png", {.names = names, .maps = maps, .columns = 4});     // thumbnails, one
-//   scale open_heatmap("out/head.png", grid, "layer 2 head 1");         // one of them in full, same scale,
-//   with labels
+//   heatmap("out/weights.png", weights, {.title = "Who looks at whom", .x_title = "keys",
+//                                        .y_title = "queries", .row_labels = words, .column_labels = words});
+//   Image image = heatmap(weights, {...});  // the same, to be put beside others with row()
+//   heatmap_grid("out/heads.png", grid);    // thumbnails with one scale
+//   open_heatmap("out/head.png", grid, "layer 2 head 1");  // one of them in full, on the same scale
 //
 // Row 0 is at the top, column 0 at the left; rows are queries and columns are keys. Column labels stand on
 // top: level if they fit, else slanted, else upright; long ones are shortened. Without labels, round indices

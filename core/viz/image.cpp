@@ -1,6 +1,6 @@
 #include "core/viz/image.hpp"
 
-#include <algorithm>  // clamp, copy_n, max, min
+#include <algorithm>  // clamp, max, min
 #include <array>      // array
 #include <climits>    // INT_MAX
 #include <cmath>      // floor, hypot

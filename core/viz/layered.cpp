@@ -2,6 +2,7 @@
 
 #include <algorithm>  // max, min, stable_sort
 #include <limits>     // numeric_limits
+#include <utility>    // move
 
 #include "core/error.hpp"
 

@@ -1,4 +1,4 @@
-#include <algorithm>  // clamp, max, min
+#include <algorithm>  // find_if
 #include <cmath>      // isfinite
 
 #include "core/error.hpp"
@@ -49,6 +49,24 @@ void draw_fill(Plot& plot, const Numbers& x, const Numbers& y, Color color) {
       fill_rect(plot.image, {static_cast<double>(column), height, 1, plot.area.bottom() - height}, color,
                 0.16);
     }
+  }
+}
+
+// The points of a series, and a cross at the start of each run of values that have no place on the page.
+void draw_marks(Plot& plot, const Series& series, const Numbers& x, Color color) {
+  const bool alone = series.y.size() == 1;  // one value makes no line, but it can be seen
+  bool was_shown = true;
+  for (std::size_t i = 0; i < series.y.size(); ++i) {
+    if (!plot.x.can_show(x[i])) continue;
+    const bool shown = plot.y.can_show(series.y[i]);
+    // Zero on a logarithmic axis and minus infinity lie below everything, the others above.
+    const double edge = series.y[i] <= 0 ? plot.area.bottom() - 5 : plot.area.y + 5;
+    if (!shown && was_shown) cross(plot.image, {plot.at(x[i], plot.y.high).x, edge}, color);
+    if (shown && (series.points || !series.line || alone)) {
+      fill_circle(plot.image, plot.at(x[i], series.y[i]), 5, paint::white);
+      fill_circle(plot.image, plot.at(x[i], series.y[i]), 4, color);
+    }
+    was_shown = shown;
   }
 }
 
@@ -146,18 +164,7 @@ Image line_chart(const std::vector<Series>& series, const ChartOptions& options)
     const Color color = color_of(i);
     if (series[i].line && series[i].smooth > 0)
       draw_curve(plot, axes.xs[i], running_mean(series[i].y, series[i].smooth), color, 2.2, series[i].dashed);
-    for (std::size_t k = 0; k < series[i].y.size(); ++k) {
-      if (!plot.x.can_show(axes.xs[i][k])) continue;
-      const bool shown = plot.y.can_show(series[i].y[k]);
-      const bool first =
-          k == 0 || plot.y.can_show(series[i].y[k - 1]);  // of a run of values that cannot be shown
-      if (!shown && first) cross(plot.image, {plot.at(axes.xs[i][k], plot.y.high).x, plot.area.y + 5}, color);
-      const bool alone = series[i].y.size() == 1;  // one value makes no line, but it can be seen
-      if (shown && (series[i].points || !series[i].line || alone)) {
-        fill_circle(plot.image, plot.at(axes.xs[i][k], series[i].y[k]), 5, paint::white);
-        fill_circle(plot.image, plot.at(axes.xs[i][k], series[i].y[k]), 4, color);
-      }
-    }
+    draw_marks(plot, series[i], axes.xs[i], color);
   }
   plot.image.clip = page;
   for (std::size_t i = 0; i < series.size(); ++i) draw_point_labels(plot, series[i], axes.xs[i], color_of(i));

@@ -16,7 +16,7 @@ Plot::Plot(const PlotFrame& frame, Axis x_axis, Axis y_axis)
                              .align = Align::Right};
   double widest = 0;
   for (const std::string& label : y.labels) widest = std::max(widest, text_width(label, y_style.size));
-  area.x = margin + (frame.y_title.empty() ? 0 : 26) + std::ceil(widest) + 10;
+  area.x = margin + (frame.y_title.empty() ? 0 : 26) + std::ceil(widest) + 10 + std::ceil(frame.extra_left);
   area.y =
       margin + title_height(frame.title, inner) + legend_height(frame.legend, inner) + 4 + frame.extra_top;
   const double half_last = x.labels.empty() ? 0 : text_width(x.labels.back(), small_size) / 2;
@@ -33,7 +33,7 @@ Plot::Plot(const PlotFrame& frame, Axis x_axis, Axis y_axis)
   for (std::size_t i = 0; i < y.ticks.size(); ++i) {
     const double height = std::round(area.bottom() - y.fraction(y.ticks[i]) * area.height);
     if (frame.y_grid) fill_rect(image, {area.x, height, area.width, 1}, paint::grid);
-    draw_text(image, {area.x - 8, height + 0.5}, y.labels[i], y_style);
+    draw_text(image, {area.x - 8 - std::ceil(frame.extra_left), height + 0.5}, y.labels[i], y_style);
   }
   double free_from = -1e9;  // labels that would touch the one before are left out
   for (std::size_t i = 0; i < x.ticks.size(); ++i) {

@@ -15,7 +15,8 @@ struct PlotFrame {
   std::string title = {}, x_title = {}, y_title = {};
   int width = 720, height = 440;
   std::vector<LegendEntry> legend = {};
-  double extra_top = 0, extra_right = 0, extra_bottom = 0;  // room that the caller needs around the area
+  // Room that the caller needs around the area; at the left it lies between the area and the labels of y.
+  double extra_top = 0, extra_left = 0, extra_right = 0, extra_bottom = 0;
   bool x_grid = true, y_grid = true;
   bool y_names = false;  // the labels of y are names rather than numbers
 };

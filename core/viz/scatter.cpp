@@ -1,4 +1,4 @@
-#include <algorithm>  // clamp, max, min
+#include <algorithm>  // max, min
 #include <cmath>      // floor, isfinite
 
 #include "core/error.hpp"

@@ -5,7 +5,9 @@
 #include <algorithm>    // clamp, max, min
 #include <cmath>        // isinf, isnan, lround
 #include <cstdlib>      // getenv
+#include <limits>       // numeric_limits
 #include <string_view>  // string_view
+#include <utility>      // pair
 
 #include "core/error.hpp"
 #include "core/viz/text.hpp"

@@ -12,6 +12,7 @@
 #include <mutex>      // mutex, lock_guard
 #include <numbers>    // pi
 #include <tuple>      // tuple
+#include <utility>    // move
 
 #define STB_TRUETYPE_IMPLEMENTATION
 #include <stb/stb_truetype.h>

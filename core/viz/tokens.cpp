@@ -81,7 +81,7 @@ Image token_rows(const std::vector<TokenRow>& rows, const TokenOptions& options)
   image.middle = static_cast<int>(top + height / 2);
 
   draw_title(image, options.title, {margin, margin}, inner);
-  draw_legend(image, legend, {margin - 7.0, margin + title_height(options.title, inner) - 2.0}, inner);
+  draw_legend(image, legend, {margin, margin + title_height(options.title, inner) - 2.0}, inner);
   double y = top;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     draw_text(image, {margin, y + (rows[i].boxed ? 15 : 10)}, shorten(rows[i].name, names, label_size, true),

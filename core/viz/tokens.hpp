@@ -1,8 +1,7 @@
 // Rows of tokens in boxes: a sentence cut three ways, a corrupted one and its target, a gap filled in.
 //
-//   token_rows("out/cuts.png", {{.name = "words", .detail = "4 tokens", .tokens = {"the", "cats", "sat",
-//   "."}},
-//                               {.name = "pieces", .tokens = {"the", {"cat", 1}, {"s", 1}, "sat", "."}}});
+//   token_rows("out/cuts.png", {{.name = "words", .detail = "3 tokens", .tokens = {"the", "cats", "sat"}},
+//                               {.name = "pieces", .tokens = {"the", {"cat", 1}, {"s", 1}, "sat"}}});
 //
 // A row that is too long goes on in the next line. Blanks, line feeds and tabs are made visible.
 #pragma once

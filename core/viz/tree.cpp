@@ -1,7 +1,8 @@
 #include "core/viz/tree.hpp"
 
-#include <algorithm>  // any_of, max
-#include <cmath>      // ceil
+#include <algorithm>  // max
+#include <cmath>      // ceil, round
+#include <utility>    // pair
 
 #include "core/error.hpp"
 #include "core/viz/furniture.hpp"
@@ -107,7 +108,7 @@ Image tree(const std::vector<TreeNode>& nodes, const TreeOptions& options) {
   image.middle = static_cast<int>(top + height / 2);
 
   draw_title(image, options.title, {margin, margin}, inner);
-  draw_legend(image, legend, {margin - 7.0, margin + title_height(options.title, inner) - 2.0}, inner);
+  draw_legend(image, legend, {margin, margin + title_height(options.title, inner) - 2.0}, inner);
   for (std::size_t i = 0; i < options.steps.size(); ++i)
     draw_text(image, {lefts[i], headings}, options.steps[i], {.size = small_size, .color = paint::muted});
   // The chosen way is drawn last, over the others.

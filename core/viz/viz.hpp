@@ -1,8 +1,6 @@
 // All pictures: one call each, to a PNG or to an Image that can be put beside others.
 //
-//   #include "core/viz/viz.hpp"
-//   viz::heatmap(folder / "weights.png", viz::Matrix(rows, cols, pointer), {.title = "weights", .row_labels =
-//   words});
+//   viz::heatmap(folder / "weights.png", viz::Matrix(rows, cols, pointer), {.title = "weights"});
 //
 //   heatmap, heatmap_grid, open_heatmap     matrices: rows are queries, columns are keys
 //   line_chart, histogram, bar_chart, scatter
@@ -10,6 +8,8 @@
 //   row, column                             pictures made of pictures
 //   terminal_heatmap, terminal_line_chart   the same as text, at most 100 columns wide
 //   record_picture, write_gallery           the page that shows them all
+//
+// Options are aggregates: name the members wanted, in the order in which they are declared.
 #pragma once
 
 #include "core/viz/arrange.hpp"

@@ -13,7 +13,7 @@ namespace exercise {
 //   q (T,D), k (S,D) -> (T,S)
 //   scores([[1,2,0,1]], [[3,1,0,1], [0,2,4,0]]) = [[3, 2]]      (6/√4 and 4/√4)
 Tensor scores(const Tensor& q, const Tensor& k) {
-  todo();
+  todo();  // your answer
 }
 
 // Turns each row into weights: all positive, sum 1, and e times as much for one more point of score:
@@ -22,22 +22,23 @@ Tensor scores(const Tensor& q, const Tensor& k) {
 //   s (T,S) -> (T,S)
 //   row_softmax([[0, 1.0986]]) = [[0.25, 0.75]]                 (1.0986 is log 3)
 Tensor row_softmax(const Tensor& s) {
-  todo();
+  todo();  // your answer
 }
 
 // What each query takes away: the values of all keys, averaged with the weights row_softmax(scores(q, k)).
 //   q (T,D), k (S,D), v (S,E) -> (T,E)
 //   attend([[0]], [[5], [7]], [[10, 20], [30, 60]]) = [[20, 40]]      (equal scores: the plain mean)
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v) {
-  todo();
+  todo();  // your answer
 }
 
 // Queries, keys and values from one input, through three learned matrices: q = x w_q, k = x w_k, v = x w_v.
 // (matmul(a, b) is the product of lesson 01.)
 //   x (T,C), w_q (C,D), w_k (C,D), w_v (C,E) -> (T,E)
-//   self_attention([[1, 1]], [[1], [0]], [[0], [1]], [[2, 3], [4, 5]]) = [[6, 8]]      (one token: its own value)
+//   self_attention([[1, 1]], [[1], [0]], [[0], [1]], [[2, 3], [4, 5]]) = [[6, 8]]      (one token: its own
+//   value)
 Tensor self_attention(const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v) {
-  todo();
+  todo();  // your answer
 }
 
 }  // namespace exercise

@@ -10,9 +10,10 @@
 //
 // Every word compares its query with every key; the better they fit, the more of that word's value it takes.
 // B batch, T own time, S source time, C channels, D = d_k the size of a query.
-#include <chrono>   // steady_clock
-#include <cmath>    // exp, log, sqrt
-#include <numeric>  // iota
+#include <algorithm>  // nth_element
+#include <chrono>     // steady_clock
+#include <cmath>      // exp, log, sqrt
+#include <numeric>    // iota
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
@@ -164,10 +165,13 @@ Spread measure_spread(Index d, Rng& rng, Index queries) {
     scores.requires_grad();
     const Tensor weights = softmax(scores);
     entropy = -sum(weights * log(weights + real(1e-30))).item() / static_cast<double>(queries);
-    // The gradient of the weights on the scores, for random wishes of size 1.
+    // The gradient that reaches the scores of a typical query, for random wishes of size 1 on the weights.
     Rng wishes(7);
     backward(sum(weights * normal(weights.shape(), wishes)));
-    gradient = std::sqrt(sum(scores.grad() * scores.grad()).item() / static_cast<double>(queries));
+    const Tensor squares = sum(scores.grad() * scores.grad(), 1);  // (queries)
+    std::vector<real> norms = squares.values();
+    std::nth_element(norms.begin(), norms.begin() + queries / 2, norms.end());
+    gradient = std::sqrt(norms[static_cast<std::size_t>(queries / 2)]);
   };
   Spread spread{};
   spread.variance = mean(products * products).item();
@@ -206,7 +210,8 @@ void why_scale(Lesson& lesson) {
       entropy.back() < 0.6 && entropy_scaled.back() > 3,
       "at d_k = 512 the entropy is {:.2f} without scaling and {:.2f} with it (64 equal weights have {:.2f})",
       entropy.back(), entropy_scaled.back(), std::log(64.0));
-  lesson.claim(last.gradient_scaled > 2 * last.gradient, "and the gradient is {:.1f} times larger with it",
+  lesson.claim(last.gradient_scaled > 2 * last.gradient,
+               "and the gradient that a typical query gets is {:.1f} times larger with it",
                last.gradient_scaled / last.gradient);
   lesson.picture(
       "entropy.png",

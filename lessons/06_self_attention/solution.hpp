@@ -5,8 +5,8 @@
 
 namespace exercise {
 
-// The sum has D terms. With queries and keys of variance 1 its variance is D, so √D brings it back to 1 and the
-// softmax that follows stays where it can still learn.
+// The sum has D terms. With queries and keys of variance 1 its variance is D, so √D brings it back to 1 and
+// the softmax that follows stays where it can still learn.
 Tensor scores(const Tensor& q, const Tensor& k) {
   const Index T = q.size(0), S = k.size(0), D = q.size(1);
   Tensor out = empty({T, S});
@@ -19,8 +19,8 @@ Tensor scores(const Tensor& q, const Tensor& k) {
   return out;
 }
 
-// Three passes over a row: its maximum, the exponentials and their sum, the division. With the maximum subtracted
-// the largest exponent is 0: nothing overflows, and the sum is at least 1.
+// Three passes over a row: its maximum, the exponentials and their sum, the division. With the maximum
+// subtracted the largest exponent is 0: nothing overflows, and the sum is at least 1.
 Tensor row_softmax(const Tensor& s) {
   Tensor out = empty(s.shape());
   for (Index i = 0; i < s.size(0); ++i) {
@@ -42,8 +42,8 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v) {
   return out;
 }
 
-// What a token looks for, what it offers and what it hands over may differ: hence three matrices. Cross-attention
-// is the same with keys and values from another sequence.
+// What a token looks for, what it offers and what it hands over may differ: hence three matrices.
+// Cross-attention is the same with keys and values from another sequence.
 Tensor self_attention(const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v) {
   return attend(matmul(x, w_q), matmul(x, w_k), matmul(x, w_v));
 }

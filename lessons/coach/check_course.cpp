@@ -38,8 +38,8 @@ std::vector<std::string> results_of(const std::string& program, const std::strin
   std::istringstream lines(std::filesystem::exists(results) ? read_file(results) : "");
   for (std::string name, verdict; std::getline(lines, name, '\t') && std::getline(lines, verdict);) {
     names.push_back(name);
-    tally.check(verdict == expected,
-                fmt::format("{} of {} grades as \"{}\", not \"{}\"\n{}", name, file, verdict, expected, graded.output));
+    tally.check(verdict == expected, fmt::format("{} of {} grades as \"{}\", not \"{}\"\n{}", name, file,
+                                                 verdict, expected, graded.output));
   }
   tally.check(names.size() == lesson.functions.size(),
               fmt::format("{} functions graded in {}, but hints.md has {}\n{}", names.size(), file,
@@ -64,14 +64,16 @@ void check_hints(Tally& tally, const Lesson& lesson, const std::vector<std::stri
   const std::string stub = read_file(lesson.stub()), solution = read_file(lesson.solution());
   const std::vector<std::string> secrets = code_lines(solution, stub);
   tally.check(!secrets.empty(), "the solution has no code");
-  tally.check(lesson.functions.size() >= 2 && lesson.functions.size() <= 6, "an exercise has 2 to 6 functions");
+  tally.check(lesson.functions.size() >= 2 && lesson.functions.size() <= 6,
+              "an exercise has 2 to 6 functions");
   for (std::size_t i = 0; i < lesson.functions.size(); ++i) {
     const AskedFunction& function = lesson.functions[i];
     tally.check(i < graded.size() && graded[i] == function.name,
                 function.name + ": hints.md and the test name the functions differently");
     tally.check(function.hints.size() >= 3, function.name + " has fewer than three hints");
-    tally.check(stub.find("//   " + function.name + "(") != std::string::npos,
-                function.name + " has no worked example in the stub (a line //   " + function.name + "(…) = …)");
+    tally.check(
+        stub.find("//   " + function.name + "(") != std::string::npos,
+        function.name + " has no worked example in the stub (a line //   " + function.name + "(…) = …)");
     for (const std::string& hint : function.hints)
       for (const std::string& secret : secrets)
         tally.check(squeezed(hint).find(secret) == std::string::npos,
@@ -85,7 +87,8 @@ int check_course(const std::vector<Lesson>& lessons) {
   Tally tally;
   for (const Lesson& lesson : lessons) {
     tally.exercise = lesson.name;
-    const std::string stub = "build/graded/exercise/" + lesson.name, solution = "build/graded/solution/" + lesson.name;
+    const std::string stub = "build/graded/exercise/" + lesson.name,
+                      solution = "build/graded/solution/" + lesson.name;
     const std::vector<std::string> names = results_of(stub, lesson.stub(), lesson, tally, "not started yet");
     results_of(solution, lesson.solution(), lesson, tally, "passed");
     check_hints(tally, lesson, names);
@@ -94,8 +97,8 @@ int check_course(const std::vector<Lesson>& lessons) {
     const std::size_t last = checked.output.rfind("functions ");
     int functions = 0, mistakes = 0, trivial = 0, checks = 0, failed = 1;
     if (last != std::string::npos)
-      std::sscanf(checked.output.c_str() + last, "functions %d mistakes %d trivial %d checks %d failed %d", &functions,
-                  &mistakes, &trivial, &checks, &failed);
+      std::sscanf(checked.output.c_str() + last, "functions %d mistakes %d trivial %d checks %d failed %d",
+                  &functions, &mistakes, &trivial, &checks, &failed);
     if (failed || checked.code != 0) fmt::print("{}", checked.output.substr(0, last));
     tally.functions += functions;
     tally.mistakes += mistakes;
@@ -104,8 +107,8 @@ int check_course(const std::vector<Lesson>& lessons) {
     tally.failed += failed;
     tally.check((checked.code == 0) == (failed == 0), "the self-check ended early");
   }
-  fmt::print("course: {} exercises, {} functions, {} mistakes recognised, {} trivial answers rejected\n", lessons.size(),
-             tally.functions, tally.mistakes, tally.trivial);
+  fmt::print("course: {} exercises, {} functions, {} mistakes recognised, {} trivial answers rejected\n",
+             lessons.size(), tally.functions, tally.mistakes, tally.trivial);
   fmt::print("{} passed, {} failed\n", tally.passed, tally.failed);
   return tally.failed == 0 ? 0 : 1;
 }

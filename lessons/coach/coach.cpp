@@ -27,14 +27,16 @@ constexpr const char* help =
     "\n"
     "  start              copy the exercises to my/, leaving alone what is there\n"
     "  check [NN]         grade your answer of lesson NN; without a number, the next unfinished one\n"
-    "  watch [NN]         grade whenever you save a file in my/ (Ctrl-C ends it); --poll looks twice a second instead\n"
+    "  watch [NN]         grade whenever you save a file in my/ (Ctrl-C ends it); --poll looks twice a "
+    "second instead\n"
     "                     of asking the system\n"
     "  hint NN [NAME]     the next hint, for the first function that is not done, or for NAME\n"
     "  progress           the whole course, and what is done\n"
     "  solution NN        our answer, once yours has passed; asks before\n"
     "  reset NN           begin lesson NN again; asks first, and keeps a copy of yours\n"
     "  list               the exercises and their functions\n"
-    "  check-course       examine the exercises themselves (for authors; make check-course builds what it needs)\n"
+    "  check-course       examine the exercises themselves (for authors; make check-course builds what it "
+    "needs)\n"
     "\n"
     "Exit code: 0 passed or done, 1 not yet, 2 a command that makes no sense.\n";
 
@@ -71,21 +73,23 @@ const AskedFunction* next_function(const Lesson& lesson, const Progress& progres
 void advise(const std::vector<Lesson>& lessons, const Lesson& lesson, const Progress& progress) {
   const AskedFunction* function = next_function(lesson, progress);
   if (function) {
-    fmt::print("{} of {} functions of lesson {} done. Next: {} in {}; make hint-{} helps.\n", progress.passed(lesson),
-               lesson.functions.size(), lesson.number, function->name, lesson.answer().string(), lesson.number);
+    fmt::print("{} of {} functions of lesson {} done. Next: {} in {}; make hint-{} helps.\n",
+               progress.passed(lesson), lesson.functions.size(), lesson.number, function->name,
+               lesson.answer().string(), lesson.number);
     return;
   }
   const Lesson* next = next_lesson(lessons, progress);
   fmt::print("{} make solution-{} shows how we did it. {}\n",
              paint("32;1", fmt::format("Lesson {} is done.", lesson.number)), lesson.number,
-             next ? fmt::format("Next: lesson {}, {} (make {}), then make check-{}.", next->number, next->title,
-                                next->number, next->number)
+             next ? fmt::format("Next: lesson {}, {} (make {}), then make check-{}.", next->number,
+                                next->title, next->number, next->number)
                   : "That was the last one: the whole course is yours.");
 }
 
 int check(const std::vector<Lesson>& lessons, const Lesson& lesson) {
   if (start(lesson)) fmt::print("{} is new: the exercise, for you to fill in.\n", lesson.answer().string());
-  fmt::print("{}\n\n", paint("1", fmt::format("Lesson {}, {}: {}", lesson.number, lesson.title, lesson.answer().string())));
+  fmt::print("{}\n\n", paint("1", fmt::format("Lesson {}, {}: {}", lesson.number, lesson.title,
+                                              lesson.answer().string())));
   Progress progress;
   const Compiled compiled = compile(lesson, lesson.answer());
   if (!compiled.good) {
@@ -94,8 +98,8 @@ int check(const std::vector<Lesson>& lessons, const Lesson& lesson) {
   }
   const std::string results = compiled.program + ".results";
   fs::remove(results);
-  const Run graded = run(fmt::format("{} --file {} --results {}{}", compiled.program, lesson.answer().string(),
-                                     results, color() ? " --color" : ""),
+  const Run graded = run(fmt::format("{} --file {} --results {}{}", compiled.program,
+                                     lesson.answer().string(), results, color() ? " --color" : ""),
                          false);
   if (!fs::exists(results)) attn::fail("coach: the grader ended early (exit code {})", graded.code);
   std::istringstream lines(read_file(results));
@@ -124,8 +128,9 @@ int start_all(const std::vector<Lesson>& lessons) {
   fmt::print("{} exercises copied to my/, {} were there already and are untouched.\n", made,
              static_cast<int>(lessons.size()) - made);
   if (next)
-    fmt::print("Open {} and replace the first todo(); then make check, or make watch to grade on every save.\n",
-               next->answer().string());
+    fmt::print(
+        "Open {} and replace the first todo(); then make check, or make watch to grade on every save.\n",
+        next->answer().string());
   return passed_code;
 }
 
@@ -136,7 +141,8 @@ int hint(const Lesson& lesson, const std::string& name) {
     function = nullptr;
     for (const AskedFunction& asked : lesson.functions)
       if (asked.name == name) function = &asked;
-    if (!function) attn::fail("coach: lesson {} has no function \"{}\"; see build/coach list", lesson.number, name);
+    if (!function)
+      attn::fail("coach: lesson {} has no function \"{}\"; see build/coach list", lesson.number, name);
   }
   if (!function) {
     fmt::print("Lesson {} is done: nothing left to hint at. make solution-{} shows ours.\n", lesson.number,
@@ -169,10 +175,10 @@ int show_progress(const std::vector<Lesson>& lessons) {
     const std::size_t passed = progress.passed(lesson);
     done += passed;
     all += lesson.functions.size();
-    fmt::print("{} {} {:<16} {} {}{}\n", &lesson == next ? paint("1", "▸") : " ", lesson.number, lesson.title, boxes,
-               passed == lesson.functions.size()
-                   ? paint("32", "done")
-                   : fmt::format("{} of {}", passed, lesson.functions.size()),
+    fmt::print("{} {} {:<16} {} {}{}\n", &lesson == next ? paint("1", "▸") : " ", lesson.number, lesson.title,
+               boxes,
+               passed == lesson.functions.size() ? paint("32", "done")
+                                                 : fmt::format("{} of {}", passed, lesson.functions.size()),
                &lesson == next ? fmt::format("   make check-{}", lesson.number) : "");
   }
   const std::size_t width = 40, filled = all ? done * width / all : 0;
@@ -214,7 +220,8 @@ int reset(const Lesson& lesson) {
 int list(const std::vector<Lesson>& lessons) {
   for (const Lesson& lesson : lessons) {
     std::string names;
-    for (const AskedFunction& function : lesson.functions) names += (names.empty() ? "" : ", ") + function.name;
+    for (const AskedFunction& function : lesson.functions)
+      names += (names.empty() ? "" : ", ") + function.name;
     fmt::print("{} {:<16} {}\n", lesson.number, lesson.title, names);
   }
   return passed_code;
@@ -222,7 +229,8 @@ int list(const std::vector<Lesson>& lessons) {
 
 volatile sig_atomic_t interrupted = 0;
 
-// Waits until something in my/ is saved, or until Ctrl-C. Editors write in place or rename a new file over the old.
+// Waits until something in my/ is saved, or until Ctrl-C. Editors write in place or rename a new file over
+// the old.
 class Watcher {
  public:
   explicit Watcher(bool poll_only) {

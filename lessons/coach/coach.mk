@@ -6,7 +6,7 @@ GRADED_CXXFLAGS  := -std=c++20 -DATTN_DOUBLE -I. -fopenmp -fPIC -g1 -Wall -Wextr
 SANITIZE         := -fsanitize=address -fno-omit-frame-pointer
 LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O0 -g1 $(SANITIZE) \
                     -fsanitize=undefined -fno-sanitize-recover=undefined -Wall -Wextra -Wno-unused-parameter \
-                    -Wno-sign-compare -fdiagnostics-color=never -c lessons/coach/learner.cpp
+                    -Wno-sign-compare -Wfloat-conversion -fdiagnostics-color=never -c lessons/coach/learner.cpp
 LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(abspath $(G)) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 
@@ -50,10 +50,14 @@ ANSWERS := $(EXERCISES:%=$(G)/exercise/%) $(EXERCISES:%=$(G)/solution/%)
 # The program that the learner talks to. It runs the compiler itself, with the flags above.
 COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,coach course compile check_course) build/obj/core/atomic_file.o
 build/obj/lessons/coach/compile.o: CPPFLAGS += -DCOACH_COMPILE='"$(LEARNER_COMPILE)"' \
-                               -DCOACH_LINK='"$(LEARNER_LINK)"' -DCOACH_LIBS='"$(LEARNER_LIBS)"'
+                                   -DCOACH_LINK='"$(LEARNER_LINK)"' -DCOACH_LIBS='"$(LEARNER_LIBS)"'
 build/obj/lessons/coach/compile.o: lessons/coach/coach.mk
 build/coach: $(COACH_OBJECTS)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+build/tests/coach: build/obj/tests/exercises/coach_test.o | build/coach $(GRADING)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $< $(LDLIBS) -o $@
+$(COACH_OBJECTS) $(GRADED_OBJECTS) $(GRADERS): | build/packages.ok
 
 .PHONY: start check watch progress
 start: build/coach $(G)/libgrading.so  ## copy the exercises to my/, leaving alone what is there
@@ -74,8 +78,11 @@ define exercise_rules
 check-$(firstword $(subst _, ,$(1))): $(G)/libgrading.so $(G)/tests/exercises/$(1)_test.o
 endef
 $(foreach e,$(EXERCISES),$(eval $(call exercise_rules,$(e))))
-check-% hint-% solution-% reset-%: build/coach
-	@build/coach $(firstword $(subst -, ,$@)) $*
+define command_rule
+$(1)-%: build/coach
+	@build/coach $(1) $$*
+endef
+$(foreach c,check hint solution reset,$(eval $(call command_rule,$(c))))
 
 .PHONY: check-course
 check-course: build/coach $(ANSWERS)  ## the course checks itself: stubs, solutions, mistakes, hints

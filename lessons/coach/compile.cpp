@@ -22,7 +22,7 @@ std::string plain(std::string text) {
   static const std::pair<std::regex, const char*> shorter[] = {
       {std::regex("(attn|exercise)::"), ""},
       {std::regex("std::__cxx11::basic_string<char>"), "std::string"},
-      {std::regex("\\{aka [^}]*\\}"), ""},
+      {std::regex(" \\{aka [^}]*\\}"), ""},
       {std::regex(" \\[-W[^\\]]*\\]"), ""},
       {std::regex("‘|’"), "'"},
   };
@@ -30,22 +30,27 @@ std::string plain(std::string text) {
   return text;
 }
 
-// The first message of this kind in the learner's file, with the line of code that the compiler shows below it.
+// The first message of this kind in the learner's file, with the line of code that the compiler shows below
+// it.
 std::string first_message(const std::string& output, const std::string& answer, const std::string& kind) {
   std::istringstream lines(output);
   std::string elsewhere;
   for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("./")) line.erase(0, 2);  // found through -I.
     const std::size_t mark = line.find(": " + kind + ": ");
     const bool theirs = line.starts_with(answer + ":");
-    if (mark != std::string::npos && !theirs && elsewhere.empty()) elsewhere = line.substr(mark + kind.size() + 4);
-    if (theirs && mark == std::string::npos && !elsewhere.empty() && line.find("required from") != std::string::npos)
+    if (mark != std::string::npos && !theirs && elsewhere.empty())
+      elsewhere = line.substr(mark + kind.size() + 4);
+    if (theirs && mark == std::string::npos && !elsewhere.empty() &&
+        line.find("required from") != std::string::npos)
       return fmt::format("    {}: {}\n", line.substr(0, line.find(':', answer.size() + 1)), plain(elsewhere));
     if (mark == std::string::npos || !theirs) continue;
     const std::size_t number_end = line.find(':', answer.size() + 1);
     std::string said =
         fmt::format("    {}: {}\n", line.substr(0, number_end), plain(line.substr(mark + kind.size() + 4)));
     std::string code;
-    for (int shown = 0; shown < 2 && std::getline(lines, code) && code.find(" | ") != std::string::npos; ++shown)
+    for (int shown = 0; shown < 2 && std::getline(lines, code) && code.find(" | ") != std::string::npos;
+         ++shown)
       said += "    " + code + "\n";
     return said;
   }
@@ -60,10 +65,11 @@ std::string missing_function(const Lesson& lesson, const std::string& output) {
   const std::string name = match[1];
   const std::string expected = signature(read_file(lesson.stub()), name);
   const bool there = read_file(lesson.answer()).find(" " + name + "(") != std::string::npos;
-  return fmt::format("    {} {}. It must read:\n      {}\n", name,
-                     there ? "has other arguments than the exercise asks for, or stands outside of namespace exercise"
-                           : "is missing from your file",
-                     expected);
+  return fmt::format(
+      "    {} {}. It must read:\n      {}\n", name,
+      there ? "has other arguments than the exercise asks for, or stands outside of namespace exercise"
+            : "is missing from your file",
+      expected);
 }
 
 }  // namespace
@@ -78,7 +84,8 @@ Run run(const std::string& command, bool capture) {
   if (!pipe) attn::fail("coach: no process could be started");
   std::string output;
   char block[4096];
-  for (std::size_t count; (count = std::fread(block, 1, sizeof block, pipe)) > 0;) output.append(block, count);
+  for (std::size_t count; (count = std::fread(block, 1, sizeof block, pipe)) > 0;)
+    output.append(block, count);
   const int status = pclose(pipe);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), output};
 }
@@ -94,8 +101,7 @@ Compiled compile(const Lesson& lesson, const std::string& answer) {
   }
   const std::string program = graded + "/my/" + lesson.name;
   fs::create_directories(graded + "/my");
-  const Run compiled =
-      run(fmt::format(COACH_COMPILE " -DEXERCISE='\"{}\"' -o {}.o", answer, program), true);
+  const Run compiled = run(fmt::format(COACH_COMPILE " -DEXERCISE='\"{}\"' -o {}.o", answer, program), true);
   if (compiled.code != 0) {
     const std::string said = first_message(compiled.output, answer, "error");
     return {false, "", said.empty() ? compiled.output : said};

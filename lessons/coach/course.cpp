@@ -101,7 +101,8 @@ Progress::Progress() {
     std::getline(fields, hints, '\t');
     std::getline(fields, verdict);
     if (!lesson.empty() && !function.empty())
-      entries_[{lesson, function}] = {verdict, static_cast<std::size_t>(std::strtoul(hints.c_str(), nullptr, 10))};
+      entries_[{lesson, function}] = {verdict,
+                                      static_cast<std::size_t>(std::strtoul(hints.c_str(), nullptr, 10))};
   }
 }
 

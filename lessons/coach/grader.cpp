@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>   // fputs
-#include <cstring>  // strcmp
-#include <fstream>  // ofstream
+#include <fstream>  // ifstream, ofstream
+#include <regex>    // regex_search
+#include <sstream>  // ostringstream
 
 #include "core/parallel.hpp"
 #include "lessons/coach/run_answers.hpp"
@@ -38,8 +39,24 @@ std::string colored(const char* code, const std::string& text, bool color) {
   return color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
 }
 
+// The first of `names` that the learner's function calls: its text runs from its head to the brace at the
+// start of a line.
+std::string called_by(const std::string& function, const std::string& source,
+                      const std::vector<std::string>& names) {
+  const std::size_t head = source.find(" " + function + "(");
+  if (head == std::string::npos) return "";
+  const std::string body =
+      source.substr(source.find('{', head), source.find("\n}", head) - source.find('{', head));
+  for (const std::string& name : names)
+    if (std::regex_search(body, std::regex("\\b" + name + "\\("))) return name;
+  return "";
+}
+
 int grade_all(const Exercise& exercise, const std::string& file, const std::string& results, bool color) {
+  std::ostringstream source;
+  source << std::ifstream(file).rdbuf();
   std::string record;
+  std::vector<std::string> wrong;
   bool all = true;
   for (const Graded& function : exercise.functions) {
     const Answers answers = run_answers(function, learner, learner_seed, file);
@@ -49,14 +66,19 @@ int grade_all(const Exercise& exercise, const std::string& file, const std::stri
     const bool started = verdict.kind != Verdict::Kind::NotStarted;
     const char* const mark = passed ? "✔" : started ? "✘" : "·";
     const char* const paint = passed ? "32" : started ? "31" : "2";
-    const std::string text =
-        fmt::format("  {} {}  {}\n", colored(paint, mark, color), colored("1", fmt::format("{:<20}", function.name), color),
-                    colored(paint, headline(verdict.kind), color)) +
-        explain(sheet, answers.outcomes, verdict, exercise.name, color) +
-        (passed ? "" : printed_text(answers.printed)) + (started ? "\n" : "");
-    std::fputs(text.c_str(), stdout);
+    std::string text = fmt::format("  {} {}  {}\n", colored(paint, mark, color),
+                                   colored("1", fmt::format("{:<20}", function.name), color),
+                                   colored(paint, headline(verdict.kind), color));
+    const std::string cause = passed ? "" : called_by(function.name, source.str(), wrong);
+    if (cause.empty())
+      text += explain(sheet, answers.outcomes, verdict, exercise.name, color);
+    else
+      text += fmt::format("    It calls {}, which is not right yet: that one first.\n", cause);
+    if (!passed) text += printed_text(answers.printed);
+    std::fputs((text + (started ? "\n" : "")).c_str(), stdout);
     std::fflush(stdout);
     record += fmt::format("{}\t{}\n", function.name, headline(verdict.kind));
+    if (!passed) wrong.push_back(function.name);
     all &= passed;
   }
   if (!results.empty()) std::ofstream(results) << record;
@@ -73,12 +95,18 @@ int grade(int argc, char** argv) {
   bool color = false, check = false;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
-    if (option == "--file" && i + 1 < argc) file = argv[++i];
-    else if (option == "--results" && i + 1 < argc) results = argv[++i];
-    else if (option == "--answer" && i + 3 < argc) answer.assign(argv + i + 1, argv + i + 4), i += 3;
-    else if (option == "--color") color = true;
-    else if (option == "--self-check") check = true;
-    else return fmt::print(stderr, "grader: unknown option {}\n", option), 2;
+    if (option == "--file" && i + 1 < argc)
+      file = argv[++i];
+    else if (option == "--results" && i + 1 < argc)
+      results = argv[++i];
+    else if (option == "--answer" && i + 3 < argc)
+      answer.assign(argv + i + 1, argv + i + 4), i += 3;
+    else if (option == "--color")
+      color = true;
+    else if (option == "--self-check")
+      check = true;
+    else
+      return fmt::print(stderr, "grader: unknown option {}\n", option), 2;
   }
   if (check) return self_check(exercise);
   if (answer.empty()) return grade_all(exercise, file, results, color);

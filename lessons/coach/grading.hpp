@@ -1,16 +1,16 @@
 // Grading: how an exercise says what is asked, what is right, and which mistakes it knows.
 //
-// An exercise of lesson NN_name is five files; copy those of lesson 06:
-//   lessons/NN_name/exercise.hpp   the stub: contract, shapes, one worked example, `todo();` for a body
-//   lessons/NN_name/solution.hpp   the same functions, answered and explained: shown to who has passed
-//   lessons/NN_name/mistakes.hpp   declares the functions asked for, then the wrong answers, each with its name
-//   lessons/NN_name/hints.md       for each function a heading `## function` with three or more numbered hints
-//   tests/exercises/NN_name_test.cpp   the right answer as plain loops, the inputs, what to notice
-// (Structs that an interface needs go into lessons/NN_name/types.hpp, included by the others.)
+// An exercise is five files, four of them in lessons/NN_name/; copy those of lesson 06:
+//   exercise.hpp      the stub: contract, shapes, one worked example, `todo();` for a body
+//   solution.hpp      the same functions, answered and explained: shown to who has passed
+//   mistakes.hpp      declares the functions asked for, then the wrong answers, each with its name
+//   hints.md          for each function a heading `## function` with three or more numbered hints
+//   tests/exercises/NN_name_test.cpp: the right answer as plain loops, the inputs, what to notice
+// (Structs that an interface needs go into a types.hpp that the others include: see lesson 02.)
 //
-// To add a function: write it in exercise.hpp and solution.hpp, declare it in mistakes.hpp, add a Question in the
-// test and a heading in hints.md. Its name must not be that of an op (`softmax` would be ambiguous there; say
-// `row_softmax`). 3 to 25 lines to write, 2 to 6 functions in an exercise.
+// To add a function: write it in exercise.hpp and solution.hpp, declare it in mistakes.hpp, add a Question in
+// the test and a heading in hints.md. Its name must not be that of an op (`softmax` would be ambiguous there;
+// say `row_softmax`). 3 to 25 lines to write, 2 to 6 functions in an exercise.
 //
 //   Question<decltype(exercise::scores)>{
 //       .name = "scores", .answer = exercise::scores, .oracle = oracle::scores, .arguments = {"q", "k"},
@@ -20,23 +20,28 @@
 //       .mistakes = mistakes::scores,
 //       .notice = "Row i of the result is what token i thinks of every other."}
 //
-// Cases are drawn from `rng`, smallest first: the first one that shows an error is printed, so begin with one that
-// can be worked out by hand (`tidy` has one decimal). Have sizes that are odd, not square and not powers of two (1, 3, 5, 7), and enough of
-// them that no two mistakes give the same answers. Where the oracle throws, the answer must throw as well. What a
-// function writes to arguments of type T& counts as part of its answer; whoever changes another argument is told.
-// See value.hpp for the types that can pass. Answers in float are near enough (tolerance 1e-5), in float16 not.
+// Cases are drawn from `rng`, smallest first: the first one that shows an error is printed, so begin with one
+// that can be worked out by hand (`tidy` has one decimal). Have sizes that are odd, not square and not powers
+// of two (1, 3, 5, 7), and enough of them that no two mistakes give the same answers. Where the oracle
+// throws, the answer must throw as well. What a function writes to arguments of type T& counts as part of its
+// answer; whoever changes another argument is told. Where several results are right, `.accepts` (result,
+// arguments) says whether this one is. See value.hpp for the types that can pass. Answers in float are near
+// enough (tolerance 1e-5), in float16 not.
 //
-// To add a mistake: one entry in mistakes.hpp. `name` as one would call it in a sentence, lower case ("no scaling");
-// `why` one or two sentences on why it is wrong, not how to repair it; `where` the heading in lesson.cpp that
-// explains it; `answer` the wrong function, whole, written as a learner would. It is recognised when it agrees with
-// the learner on every input (where it throws, so must the learner's). A mistake that never ends has
-// `.runs_away = true`. Then `make check-course`: it fails if the mistake passes, or is taken for another one.
+// To add a mistake: one entry in mistakes.hpp. `name` as one would call it in a sentence, lower case ("no
+// scaling"); `why` one or two sentences on why it is wrong, not how to repair it; `where` the heading in
+// lesson.cpp that explains it; `answer` the wrong function, whole, written as a learner would. It is
+// recognised when it agrees with the learner on every input (where it throws, so must the learner's). A
+// mistake that never ends has `.runs_away = true`. Then `make check-course`: it fails if the mistake passes,
+// or is taken for another one.
 //
 // How it runs: the learner's file is compiled alone, with sanitizers, and linked to the grader of its lesson
-// (everything else is built already). The grader starts itself once more for each function, so that a crash or an
-// endless loop ends that process only, and reads the answers from a pipe. See grader.cpp and verdict.hpp.
+// (everything else is built already). The grader starts itself once more for each function, so that a crash
+// or an endless loop ends that process only, and reads the answers from a pipe. See grader.cpp and
+// verdict.hpp.
 #pragma once
 
+#include <cmath>        // round
 #include <functional>   // function
 #include <memory>       // make_shared
 #include <string>       // string
@@ -52,7 +57,11 @@ namespace coach {
 using namespace attn;
 
 // Normal numbers with one decimal, to be followed by hand.
-Tensor tidy(const Shape& shape, Rng& rng);
+inline Tensor tidy(const Shape& shape, Rng& rng) {
+  Tensor x = normal(shape, rng);
+  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = std::round(10 * x.data()[i]) / 10;
+  return x;
+}
 
 // What became of one call.
 struct Outcome {
@@ -63,6 +72,9 @@ struct Outcome {
   std::string place = {};    // the learner's line, "my/06_self_attention.hpp:23", if known
   int changed = -1;          // the first argument that was changed and must not be
 };
+
+template <class Result>
+using Kept = std::conditional_t<std::is_void_v<Result>, std::tuple<>, std::decay_t<Result>>;
 
 template <class Signature>
 struct Mistake;
@@ -76,25 +88,23 @@ template <class Signature>
 using Mistakes = std::vector<Mistake<Signature>>;
 
 template <class Signature>
-struct CasesOf;
+struct Question;
 template <class Result, class... Arguments>
-struct CasesOf<Result(Arguments...)> {
-  using type = std::vector<std::tuple<std::decay_t<Arguments>...>>;
-};
-template <class Signature>
-using Cases = typename CasesOf<Signature>::type;
-
-template <class Signature>
-struct Question {
+struct Question<Result(Arguments...)> {
+  using Case = std::tuple<std::decay_t<Arguments>...>;
   std::string name;
-  Signature* answer;  // the learner's
-  Signature* oracle;
+  Result (*answer)(Arguments...);  // the learner's
+  Result (*oracle)(Arguments...);
   std::vector<std::string> arguments;  // their names, for printing
-  Cases<Signature> (*cases)(Rng& rng);
-  Mistakes<Signature> mistakes = {};
+  std::vector<Case> (*cases)(Rng& rng);
+  std::function<bool(const Kept<Result>& result, const std::decay_t<Arguments>&... arguments)> accepts =
+      nullptr;
+  Mistakes<Result(Arguments...)> mistakes = {};
   std::string notice;       // one sentence, after it passed
   double tolerance = 1e-5;  // relative to the largest number of a result
 };
+template <class Signature>
+using Cases = std::vector<typename Question<Signature>::Case>;
 
 // One input with everybody's answer to it, the types erased.
 struct Input {
@@ -134,26 +144,31 @@ Outcome outcome_of(const std::function<void(Outcome&)>& call);
 bool same_bits(const Value& a, const Value& b);
 
 template <class Argument>
-inline constexpr bool is_output = std::is_lvalue_reference_v<Argument> &&
-                                  !std::is_const_v<std::remove_reference_t<Argument>>;
+inline constexpr bool is_output =
+    std::is_lvalue_reference_v<Argument> && !std::is_const_v<std::remove_reference_t<Argument>>;
 
 template <class Result, class... Arguments, std::size_t... i>
-Outcome ask(Result (*function)(Arguments...), const std::tuple<std::decay_t<Arguments>...>& given,
-            const std::vector<std::string>& names, std::index_sequence<i...>) {
+Outcome ask(const Question<Result(Arguments...)>& question, Result (*function)(Arguments...),
+            const std::tuple<std::decay_t<Arguments>...>& given, std::index_sequence<i...> indices) {
   return outcome_of([&](Outcome& outcome) {
     auto arguments = clone(given);
-    if constexpr (std::is_void_v<Result>)
+    if constexpr (std::is_void_v<Result>) {
       function(static_cast<Arguments>(std::get<i>(arguments))...);
-    else
-      flatten(outcome.value, "", function(static_cast<Arguments>(std::get<i>(arguments))...));
-    const auto after = [&]<class Argument>(int index, const auto& argument, const auto& before) {
+    } else {
+      const Kept<Result> result = function(static_cast<Arguments>(std::get<i>(arguments))...);
+      if (question.accepts && function != question.oracle && question.accepts(result, std::get<i>(given)...))
+        outcome = ask(question, question.oracle, given, indices);
+      else
+        flatten(outcome.value, "", result);
+    }
+    const auto after = [&]<class Argument>(std::size_t index, const auto& argument, const auto& before) {
       Value now, then;
-      flatten(now, names[static_cast<std::size_t>(index)], argument);
+      flatten(now, question.arguments[index], argument);
       if constexpr (is_output<Argument>) {
         outcome.value.insert(outcome.value.end(), now.begin(), now.end());
       } else {
-        flatten(then, names[static_cast<std::size_t>(index)], before);
-        if (outcome.changed < 0 && !same_bits(now, then)) outcome.changed = index;
+        flatten(then, question.arguments[index], before);
+        if (outcome.changed < 0 && !same_bits(now, then)) outcome.changed = static_cast<int>(index);
       }
     };
     (after.template operator()<Arguments>(i, std::get<i>(arguments), std::get<i>(given)), ...);
@@ -161,11 +176,12 @@ Outcome ask(Result (*function)(Arguments...), const std::tuple<std::decay_t<Argu
 }
 
 template <class Result, class... Arguments, std::size_t... i>
-Input make_input(const Question<Result(Arguments...)>& question,
+Input make_input(const std::shared_ptr<const Question<Result(Arguments...)>>& shared,
                  const std::tuple<std::decay_t<Arguments>...>& given, std::index_sequence<i...> indices) {
+  const Question<Result(Arguments...)>& question = *shared;
   const auto kept = std::make_shared<std::tuple<std::decay_t<Arguments>...>>(given);
   const auto asking = [&](Result (*function)(Arguments...)) -> std::function<Outcome()> {
-    return [=, names = question.arguments] { return ask(function, *kept, names, indices); };
+    return [=] { return ask(*shared, function, *kept, indices); };
   };
   Input input;
   input.learner = asking(question.answer);
@@ -189,10 +205,11 @@ Input make_input(const Question<Result(Arguments...)>& question,
 }
 
 template <class Result, class... Arguments>
-std::vector<Input> make_inputs(const Question<Result(Arguments...)>& question, std::uint64_t seed) {
+std::vector<Input> make_inputs(const std::shared_ptr<const Question<Result(Arguments...)>>& question,
+                               std::uint64_t seed) {
   Rng rng(seed);
   std::vector<Input> inputs;
-  for (const auto& given : question.cases(rng))
+  for (const auto& given : question->cases(rng))
     inputs.push_back(make_input(question, given, std::index_sequence_for<Arguments...>{}));
   return inputs;
 }
@@ -205,7 +222,9 @@ Graded::Graded(const Question<Signature>& question)
       notice(question.notice),
       tolerance(question.tolerance),
       arguments(question.arguments),
-      inputs([question](std::uint64_t seed) { return detail::make_inputs(question, seed); }) {
+      inputs([shared = std::make_shared<const Question<Signature>>(question)](std::uint64_t seed) {
+        return detail::make_inputs(shared, seed);
+      }) {
   for (const auto& mistake : question.mistakes)
     mistakes.push_back({mistake.name, mistake.why, mistake.where, mistake.runs_away});
 }

@@ -3,12 +3,12 @@
 #include <dlfcn.h>     // dlsym
 #include <execinfo.h>  // backtrace
 #include <fmt/format.h>
-#include <poll.h>          // poll
+#include <poll.h>                             // poll
 #include <sanitizer/common_interface_defs.h>  // __sanitizer_symbolize_pc
-#include <signal.h>        // signal, kill
-#include <sys/resource.h>  // setrlimit
-#include <sys/wait.h>      // waitpid
-#include <unistd.h>        // fork, execv, pipe
+#include <signal.h>                           // signal, kill
+#include <sys/resource.h>                     // setrlimit
+#include <sys/wait.h>                         // waitpid
+#include <unistd.h>                           // fork, execv, pipe
 
 #include <algorithm>  // min
 #include <chrono>     // steady_clock
@@ -16,15 +16,6 @@
 #include <regex>      // regex_search
 
 #include "core/error.hpp"
-
-// malloc fills with 0xff, so that a real that was never written is NaN. The background thread that watches the
-// memory exists only in a process that was started, not in one that was forked: hence the exec below.
-extern "C" const char* __asan_default_options() {
-  return "detect_leaks=0:handle_abort=1:hard_rss_limit_mb=1024:max_allocation_size_mb=512:"
-         "malloc_fill_byte=255:max_malloc_fill_size=16777216:allocator_may_return_null=0:"
-         "fast_unwind_on_fatal=1:print_legend=0:print_full_thread_history=0:detect_stack_use_after_return=0";
-}
-extern "C" const char* __ubsan_default_options() { return "print_stacktrace=1"; }
 
 namespace {
 
@@ -34,8 +25,9 @@ int thrown_depth = 0;
 
 }  // namespace
 
-// Note [Catching the throw]: an exception tells what went wrong but not where in the learner's file, and when it is
-// caught the stack is gone. So we stand in for the runtime's throw, write the stack down and pass the call on.
+// Note [Catching the throw]: an exception tells what went wrong but not where in the learner's file, and when
+// it is caught the stack is gone. So we stand in for the runtime's throw, write the stack down and pass the
+// call on.
 using Throw = void(void* exception, void* type, void (*destroy)(void*));
 extern "C" Throw note_throw __asm__("__cxa_throw");
 extern "C" void note_throw(void* exception, void* type, void (*destroy)(void*)) {
@@ -89,6 +81,20 @@ std::uint64_t get(const char*& in) {
   return number;
 }
 
+// What the function itself wrote: all up to the first line that comes from a sanitizer or the standard
+// library.
+std::string own_output(const std::string& printed) {
+  std::size_t start = 0;
+  while (start < printed.size()) {
+    const std::size_t end = std::min(printed.find('\n', start), printed.size() - 1) + 1;
+    const std::string line = printed.substr(start, end - start);
+    for (const char* mark : {"AddressSanitizer", ": runtime error: ", ": Assertion '", "=====", "    #0 0x"})
+      if (line.find(mark) != std::string::npos) return printed.substr(0, start);
+    start = end;
+  }
+  return printed;
+}
+
 // In the words of somebody who sits beside the learner.
 Outcome crash(const std::string& report, int status, const std::string& file) {
   Outcome outcome{.kind = Outcome::Kind::Crashed, .place = place_in(file, report)};
@@ -100,11 +106,12 @@ Outcome crash(const std::string& report, int status, const std::string& file) {
   std::smatch match;
   if (has("hard rss limit exhausted") || has("allocation-size-too-big") || has("out-of-memory")) {
     outcome.kind = Outcome::Kind::RanAway;
-    outcome.message = "It asked for more memory than an answer can need: does a loop never end, or a size go wrong?";
+    outcome.message =
+        "It asked for more memory than an answer can need: does a loop never end, or a size go wrong?";
   } else if (has("heap-buffer-overflow")) {
     const bool before = has("bytes to the left of") || has("bytes before");
-    outcome.message =
-        "heap-buffer-overflow: " + access(before ? "before the beginning of an array" : "past the end of an array");
+    outcome.message = "heap-buffer-overflow: " +
+                      access(before ? "before the beginning of an array" : "past the end of an array");
   } else if (has("stack-buffer-overflow") || has("global-buffer-overflow") || has("container-overflow")) {
     outcome.message = "buffer-overflow: " + access("outside of an array");
   } else if (has("heap-use-after-free") || has("stack-use-after-scope") || has("stack-use-after-return")) {
@@ -164,7 +171,8 @@ void write_answers(const Graded& function, int candidate, std::uint64_t seed, co
   signal(SIGXCPU, on_time_out);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what was printed before a crash is not lost
   for (const Input& input : function.inputs(seed)) {
-    Outcome outcome = candidate == learner ? input.learner() : input.mistakes.at(static_cast<std::size_t>(candidate))();
+    Outcome outcome =
+        candidate == learner ? input.learner() : input.mistakes.at(static_cast<std::size_t>(candidate))();
     if (outcome.kind == Outcome::Kind::Threw) outcome.place = place_in(file, thrown_from, thrown_depth);
     std::string body, frame;
     put(body, static_cast<std::uint64_t>(outcome.kind));
@@ -187,7 +195,7 @@ namespace {
 
 std::vector<Outcome> parse(const std::string& sent) {
   std::vector<Outcome> outcomes;
-  for (const char *in = sent.data(), *end = in + sent.size(); end - in >= 8;) {
+  for (const char* in = sent.data(), *end = in + sent.size(); end - in >= 8;) {
     const std::uint64_t size = get(in);
     if (static_cast<std::uint64_t>(end - in) < size) break;
     const char* next = in + size;
@@ -224,8 +232,8 @@ Answers run_answers(const Graded& function, int candidate, std::uint64_t seed, c
       dup2(answers[1], answer_pipe);
       close(answers[1]);
     }
-    const char* const arguments[] = {"grader",          "--answer",        function.name.c_str(), number.c_str(),
-                                     seed_text.c_str(), "--file",          file.c_str(),          nullptr};
+    const char* const arguments[] = {"grader",          "--answer", function.name.c_str(), number.c_str(),
+                                     seed_text.c_str(), "--file",   file.c_str(),          nullptr};
     execv("/proc/self/exe", const_cast<char* const*>(arguments));
     _exit(127);
   }
@@ -246,7 +254,8 @@ Answers run_answers(const Graded& function, int candidate, std::uint64_t seed, c
       char block[4096];
       const ssize_t count = read(end.fd, block, sizeof block);
       std::string& text = end.fd == answers[0] ? sent : printed;
-      if (count > 0 && (&text == &sent || text.size() < most_printed)) text.append(block, static_cast<std::size_t>(count));
+      if (count > 0 && (&text == &sent || text.size() < most_printed))
+        text.append(block, static_cast<std::size_t>(count));
       if (count <= 0) {
         close(std::exchange(end.fd, -1));
         --open;
@@ -258,23 +267,17 @@ Answers run_answers(const Graded& function, int candidate, std::uint64_t seed, c
   for (const pollfd& end : ends)
     if (end.fd >= 0) close(end.fd);
 
-  Answers result{parse(sent), ""};
+  Answers result{parse(sent), own_output(printed)};
   const bool killed = WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGXCPU);
-  if (killed && printed.find("ERROR: AddressSanitizer") == std::string::npos) {
-    const std::size_t stack = printed.find("    #0 0x");
+  if (killed && printed.find("ERROR: AddressSanitizer") == std::string::npos)
     result.outcomes.push_back({.kind = Outcome::Kind::RanAway,
                                .message = fmt::format("Stopped after {} s: a loop that never ends?",
                                                       late ? wall_seconds : processor_seconds),
-                               .place = place_in(file, printed.substr(std::min(stack, printed.size())))});
-    if (stack != std::string::npos) printed.resize(stack);
-  } else if (status != 0) {
+                               .place = place_in(file, printed)});
+  else if (status != 0)
     result.outcomes.push_back(crash(printed, status, file));
-    const std::size_t report = std::min(printed.find("=="), printed.find(": runtime error:"));
-    if (report != std::string::npos) printed.resize(printed.rfind('\n', report) + 1);
-  }
   if (result.outcomes.empty())
     result.outcomes.push_back({.kind = Outcome::Kind::Crashed, .message = "it gave no answer at all"});
-  result.printed = printed;
   return result;
 }
 

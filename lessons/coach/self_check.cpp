@@ -31,7 +31,7 @@ struct Tally {
 double float16(double number) {
   if (!std::isfinite(number) || number == 0) return number;
   int exponent;
-  const double fraction = std::frexp(number, &exponent);  // 0.5 <= |fraction| < 1
+  const double fraction = std::frexp(number, &exponent);        // 0.5 <= |fraction| < 1
   const int bits = exponent < -13 ? 11 + (exponent + 13) : 11;  // fewer below 2^-14
   return std::ldexp(std::nearbyint(std::ldexp(fraction, bits)), exponent - bits);
 }
@@ -90,12 +90,13 @@ std::vector<Trivial> trivial_answers(const Sheet& sheet) {
   std::vector<Trivial> answers;
   for (std::size_t e = 0; e < sheet.inputs[0].echoes.size(); ++e) {
     answers.push_back({sheet.inputs[0].echoes[e].first, {}});
-    for (const Input& input : sheet.inputs) answers.back().answers.push_back({.value = input.echoes[e].second});
+    for (const Input& input : sheet.inputs)
+      answers.back().answers.push_back({.value = input.echoes[e].second});
   }
   answers.push_back({"zeros", changed(sheet, [](const Part&, double) { return 0.0; })});
   answers.push_back({"ones", changed(sheet, [](const Part&, double) { return 1.0; })});
-  answers.push_back({"the first answer for every input",
-                     std::vector<Outcome>(sheet.inputs.size(), sheet.right[0])});
+  answers.push_back(
+      {"the first answer for every input", std::vector<Outcome>(sheet.inputs.size(), sheet.right[0])});
 
   bool rounds = false;
   std::vector<Outcome> rounded = sheet.right;
@@ -128,7 +129,9 @@ std::string names_of(const Sheet& sheet, const Verdict& verdict) {
 
 void check_seed(Tally& tally, const Graded& function, std::uint64_t seed) {
   const Sheet sheet(function, seed);
-  const auto say = [&](const std::string& what) { return fmt::format("{}, seed {}: {}", function.name, seed, what); };
+  const auto say = [&](const std::string& what) {
+    return fmt::format("{}, seed {}: {}", function.name, seed, what);
+  };
 
   std::vector<Outcome> again;
   for (const Input& input : sheet.inputs) again.push_back(input.oracle());
@@ -139,12 +142,15 @@ void check_seed(Tally& tally, const Graded& function, std::uint64_t seed) {
     const NamedMistake& mistake = function.mistakes[m];
     if (mistake.runs_away && seed != seeds[0]) continue;  // each try takes its full second
     const std::vector<Outcome> answers =
-        mistake.runs_away ? run_answers(function, static_cast<int>(m), seed, "mistakes.hpp").outcomes : sheet.wrong[m];
+        mistake.runs_away ? run_answers(function, static_cast<int>(m), seed, "mistakes.hpp").outcomes
+                          : sheet.wrong[m];
     const Verdict verdict = judge(sheet, answers);
     const bool own_name = verdict.mistakes == std::vector<std::size_t>{m};
-    tally.check(verdict.kind != Verdict::Kind::Passed, say(fmt::format("the mistake \"{}\" passes", mistake.name)));
-    tally.check(own_name || verdict.kind == Verdict::Kind::Passed,
-                say(fmt::format("the mistake \"{}\" is recognised as {}", mistake.name, names_of(sheet, verdict))));
+    tally.check(verdict.kind != Verdict::Kind::Passed,
+                say(fmt::format("the mistake \"{}\" passes", mistake.name)));
+    tally.check(
+        own_name || verdict.kind == Verdict::Kind::Passed,
+        say(fmt::format("the mistake \"{}\" is recognised as {}", mistake.name, names_of(sheet, verdict))));
     if (seed == seeds[0]) tally.mistakes += own_name && verdict.kind != Verdict::Kind::Passed;
   }
   for (const Trivial& trivial : trivial_answers(sheet)) {
@@ -162,11 +168,13 @@ void check_texts(Tally& tally, const Exercise& exercise) {
     tally.check(!function.notice.empty(), function.name + ": nothing to notice after it passed");
     tally.check(!function.mistakes.empty(), function.name + ": no mistake is known");
     for (const NamedMistake& mistake : function.mistakes) {
-      tally.check(mistake.why.size() > 20 && mistake.why.size() < 400,
-                  fmt::format("{}: \"{}\": one or two sentences on why it is wrong", function.name, mistake.name));
-      tally.check(!mistake.where.empty() && (lesson.str().empty() || lesson.str().find(mistake.where) != std::string::npos),
-                  fmt::format("{}: \"{}\" points at \"{}\", which lesson.cpp does not have", function.name, mistake.name,
-                              mistake.where));
+      tally.check(
+          mistake.why.size() > 20 && mistake.why.size() < 400,
+          fmt::format("{}: \"{}\": one or two sentences on why it is wrong", function.name, mistake.name));
+      tally.check(!mistake.where.empty() &&
+                      (lesson.str().empty() || lesson.str().find(mistake.where) != std::string::npos),
+                  fmt::format("{}: \"{}\" points at \"{}\", which lesson.cpp does not have", function.name,
+                              mistake.name, mistake.where));
     }
   }
 }
@@ -178,8 +186,8 @@ int self_check(const Exercise& exercise) {
   check_texts(tally, exercise);
   for (const Graded& function : exercise.functions)
     for (const std::uint64_t seed : seeds) check_seed(tally, function, seed);
-  fmt::print("functions {} mistakes {} trivial {} checks {} failed {}\n", exercise.functions.size(), tally.mistakes,
-             tally.trivial, tally.checks, tally.failed);
+  fmt::print("functions {} mistakes {} trivial {} checks {} failed {}\n", exercise.functions.size(),
+             tally.mistakes, tally.trivial, tally.checks, tally.failed);
   return tally.failed == 0 ? 0 : 1;
 }
 

@@ -150,6 +150,7 @@ std::string number_text(double number, bool exact) {
 std::string show(const Part& part, int indent) {
   constexpr std::size_t most_rows = 12, most_columns = 12;
   if (part.kind == Part::Kind::Text) return fmt::format("\"{}\"", part.text);
+  if (part.kind == Part::Kind::List && part.shape[0] == 0) return "an empty list";
   if (part.kind == Part::Kind::Opaque || part.kind == Part::Kind::List) return shape_text(part);
   std::vector<std::string> texts;
   std::size_t width = 0;
@@ -159,6 +160,7 @@ std::string show(const Part& part, int indent) {
   }
   if (part.kind == Part::Kind::Shape) return fmt::format("({})", fmt::join(texts, ","));
   if (part.shape.empty()) return texts.at(0);
+  if (part.shape.size() == 1 && texts.empty()) return "[]";
   const std::size_t columns = static_cast<std::size_t>(part.shape.back());
   const std::size_t rows = columns ? texts.size() / columns : 0;
   if (rows == 0) return shape_text(part) + ", empty";

@@ -3,8 +3,10 @@
 //   Tensor, IntTensor, Shape, numbers, bool, std::string     one part
 //   std::vector of numbers                                   one part of shape (n)
 //   vector, pair, tuple, optional, map of anything above     a part for each element
-//   a struct of yours                                        a part for each field; say which in its namespace:
-//       inline auto fields(Adam& s) { return std::tuple{coach::field("step", s.step), coach::field("m", s.m)}; }
+//   a struct of yours                                        a part for each field; say which in its
+//   namespace:
+//       inline auto fields(Adam& s) { return std::tuple{coach::field("step", s.step), coach::field("m",
+//       s.m)}; }
 //   std::function, Rng                                       an opaque part, never compared
 //
 // `clone` copies deeply (a Tensor is a handle, and an answer could write through it).
@@ -29,9 +31,9 @@ struct Part {
   enum class Kind { Number, Text, Shape, List, Opaque };
   std::string name = {};  // the argument, field or element: "mask", "[2]"; empty for a plain result
   Kind kind = Kind::Number;
-  bool exact = false;               // integers: no tolerance
-  std::vector<Index> shape = {};    // of a List: how many elements follow
-  std::vector<double> numbers = {}; // row-major
+  bool exact = false;                // integers: no tolerance
+  std::vector<Index> shape = {};     // of a List: how many elements follow
+  std::vector<double> numbers = {};  // row-major
   std::string text = {};
 };
 using Value = std::vector<Part>;
@@ -102,9 +104,7 @@ void flatten(Value& out, const std::string& name, const T& value) {
   } else if constexpr (is_a<T, std::pair> || is_a<T, std::tuple>) {
     int i = 0;
     std::apply(
-        [&](const auto&... element) {
-          (flatten(out, name + "." + std::to_string(i++), element), ...);
-        },
+        [&](const auto&... element) { (flatten(out, name + "." + std::to_string(i++), element), ...); },
         value);
   } else {
     const std::string prefix = name.empty() ? "" : name + ".";
@@ -126,7 +126,7 @@ T clone(const T& value) {
     return copy;
   } else if constexpr (is_a<T, std::pair> || is_a<T, std::tuple>) {
     return std::apply([](const auto&... element) { return T(clone(element)...); }, value);
-  } else if constexpr (requires(T& v) { fields(v); }) {
+  } else if constexpr (requires(T & v) { fields(v); }) {
     T copy = value;
     std::apply([](const auto&... f) { ((f.value = clone(f.value)), ...); }, fields(copy));
     return copy;
@@ -139,16 +139,16 @@ T clone(const T& value) {
 struct Difference {
   enum class Kind { Structure, Shape, Text, Number };
   Kind kind;
-  std::size_t part = 0;      // in both
-  std::size_t element = 0;   // of the part's numbers
-  std::size_t wrong = 0;     // how many elements differ
+  std::size_t part = 0;     // in both
+  std::size_t element = 0;  // of the part's numbers
+  std::size_t wrong = 0;    // how many elements differ
 };
-// Numbers differ when further apart than tolerance times the largest number of that part (of `ours`); integers
-// and text when not the same. NaN equals NaN, and an infinity its like.
+// Numbers differ when further apart than tolerance times the largest number of that part (of `ours`);
+// integers and text when not the same. NaN equals NaN, and an infinity its like.
 std::optional<Difference> compare(const Value& theirs, const Value& ours, double tolerance);
 bool numbers_differ(const Part& theirs, const Part& ours, std::size_t element, double tolerance);
 
-std::string shape_text(const Part& part);   // "(2,3)", "a number", "text"
+std::string shape_text(const Part& part);                       // "(2,3)", "a number", "text"
 std::string index_text(const Part& part, std::size_t element);  // "(0,2)"
 std::string number_text(double number, bool exact);
 // As a person would write it down, cut where it is large; lines after the first are indented.

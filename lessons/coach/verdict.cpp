@@ -22,8 +22,8 @@ namespace {
 using Ended = Outcome::Kind;
 using Kind = Verdict::Kind;
 
-// Whether a mistake, which ended as `known`, explains `answer`. Where it throws, an answer that reads past the end
-// by a plain pointer crashes.
+// Whether a mistake, which ended as `known`, explains `answer`. Where it throws, an answer that reads past
+// the end by a plain pointer crashes.
 bool alike(const Outcome& answer, const Outcome& known, double tolerance) {
   if (known.kind == Ended::Threw) return answer.kind == Ended::Threw || answer.kind == Ended::Crashed;
   return answer.kind == Ended::Answered && answer.changed == known.changed &&
@@ -134,15 +134,32 @@ namespace {
 constexpr int margin = 6;
 
 std::string labelled(const std::string& label, const Part& part) {
-  const bool sized = part.kind == Part::Kind::Number && !part.shape.empty();
-  const std::string head = fmt::format("{:{}}{} {}= ", "", margin, label, sized ? shape_text(part) + " " : "");
+  const bool matrix = part.kind == Part::Kind::Number && part.shape.size() > 1;
+  const std::string head =
+      fmt::format("{:{}}{} {}= ", "", margin, label, matrix ? shape_text(part) + " " : "");
   return head + show(part, static_cast<int>(head.size())) + "\n";
 }
 
+// Part by part; the small fields of one struct share a line: "graph[1]: inputs = [0], derivatives = [2.3]".
 std::string labelled(const std::string& label, const Value& value) {
-  std::string out;
-  for (const Part& part : value) out += labelled(part.name.empty() ? label : label + " " + part.name, part);
-  return value.empty() ? fmt::format("{:{}}{} = nothing\n", "", margin, label) : out;
+  std::string out, open;  // the struct whose line is not ended yet
+  for (const Part& part : value) {
+    const std::size_t dot = part.name.rfind('.');
+    const bool small = dot != std::string::npos && part.numbers.size() < 10 && part.shape.size() < 2;
+    const std::string owner = small ? part.name.substr(0, dot) : "";
+    if (!open.empty() && open != owner) out += "\n";
+    if (small) out += open == owner ? ", " : fmt::format("{:{}}{}{}: ", "", margin, label, owner);
+    if (small)
+      out += part.name.substr(dot + 1) + " = " + show(part, 0);
+    else if (part.kind != Part::Kind::List || part.shape[0] == 0)
+      out += labelled(label + part.name, part);
+    open = owner;
+  }
+  if (value.empty()) return fmt::format("{:{}}{}= nothing\n", "", margin, label);
+  return open.empty() ? out : out + "\n";
+}
+std::string named(const std::string& whose, const Value& value) {
+  return labelled(value.size() == 1 && value[0].name.empty() ? whose : whose + " ", value);
 }
 
 // Where a matrix is right and where it is wrong: the pattern often tells the loop that is at fault.
@@ -171,7 +188,8 @@ bool transposed(const Part& theirs, const Part& ours, double tolerance) {
       theirs.shape[1] != ours.shape[0] || ours.shape[0] == 1 || ours.shape[1] == 1)
     return false;
   Part turned = ours;
-  const auto rows = static_cast<std::size_t>(ours.shape[0]), columns = static_cast<std::size_t>(ours.shape[1]);
+  const auto rows = static_cast<std::size_t>(ours.shape[0]),
+             columns = static_cast<std::size_t>(ours.shape[1]);
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < columns; ++j) turned.numbers[i * columns + j] = theirs.numbers[j * rows + i];
   return !compare({turned}, {ours}, tolerance);
@@ -205,12 +223,6 @@ std::string remark(const Part& theirs, const Part& ours, double tolerance) {
   return "";
 }
 
-std::string inputs_text(const Sheet& sheet, std::size_t input) {
-  std::string out;
-  for (const Part& part : sheet.inputs[input].arguments) out += labelled(part.name, part);
-  return out;
-}
-
 // The line of the lesson's program where this section begins.
 std::string lesson_place(const std::string& lesson, const std::string& heading) {
   const std::string path = "lessons/" + lesson + "/lesson.cpp";
@@ -232,42 +244,45 @@ std::string explain(const Sheet& sheet, const std::vector<Outcome>& answers, con
   const double tolerance = sheet.function.tolerance;
   std::string out;
 
-  if (!answer.message.empty()) out += wrapped(answer.message + (answer.place.empty() ? "" : " (" + answer.place + ")"), 4);
+  if (!answer.message.empty())
+    out += wrapped(answer.message + (answer.place.empty() ? "" : " (" + answer.place + ")"), 4);
   if (verdict.kind == Kind::ChangedInput)
-    out += wrapped(fmt::format("The result is right, but {} is not what it was before the call. A Tensor is a handle: "
-                               "writing to it changes the caller's numbers. Make a new tensor with empty() or zeros().",
-                               sheet.function.arguments[static_cast<std::size_t>(answer.changed)]),
-                   4);
+    out += wrapped(
+        fmt::format("The result is right, but {} is not what it was before the call. A Tensor is a handle: "
+                    "writing to it changes the caller's numbers. Make a new tensor with empty() or zeros().",
+                    sheet.function.arguments[static_cast<std::size_t>(answer.changed)]),
+        4);
 
-  out += fmt::format("    on the smallest input that shows it ({} of {} inputs are right):\n", verdict.right,
-                     sheet.inputs.size());
-  out += inputs_text(sheet, verdict.input);
+  out += fmt::format("    on the smallest input that shows it{}:\n",
+                     answers.size() < sheet.inputs.size()
+                         ? ""
+                         : fmt::format(" ({} of {} inputs are right)", verdict.right, answers.size()));
+  out += labelled("", sheet.inputs[verdict.input].arguments);
 
   if (verdict.kind == Kind::NotRefused) {
-    out += labelled("yours", answer.value);
+    out += named("yours", answer.value);
     out += wrapped("ours throws: " + right.message, margin);
   } else if (right.kind == Ended::Answered && answer.kind != Ended::Answered) {
-    out += labelled("ours", right.value);
+    out += named("ours", right.value);
   } else if (verdict.difference) {
     const Difference& difference = *verdict.difference;
     const bool both = difference.part < answer.value.size() && difference.part < right.value.size();
     if (!both || difference.kind == Difference::Kind::Structure) {
-      out += labelled("yours", answer.value) + labelled("ours", right.value);
+      out += named("yours", answer.value) + named("ours", right.value);
     } else {
       const Part &theirs = answer.value[difference.part], &ours = right.value[difference.part];
       const std::string name = ours.name.empty() ? "" : " " + ours.name;
       if (difference.kind == Difference::Kind::Shape && theirs.kind == Part::Kind::Number)
         out += fmt::format("    your shape{} is {}, ours {}\n", name, shape_text(theirs), shape_text(ours));
       if (theirs.kind == Part::Kind::List)
-        out += labelled("yours", answer.value) + labelled("ours", right.value);
+        out += named("yours", answer.value) + named("ours", right.value);
       else
         out += labelled("yours" + name, theirs) + labelled("ours" + name, ours);
       if (difference.kind == Difference::Kind::Number && ours.numbers.size() > 1)
-        out += fmt::format("    worst element {}: yours {}, ours {} ({} of {} elements differ)\n",
-                           index_text(ours, difference.element),
-                           number_text(theirs.numbers[difference.element], ours.exact),
-                           number_text(ours.numbers[difference.element], ours.exact), difference.wrong,
-                           ours.numbers.size());
+        out += fmt::format(
+            "    worst element {}: yours {}, ours {} ({} of {} elements differ)\n",
+            index_text(ours, difference.element), number_text(theirs.numbers[difference.element], ours.exact),
+            number_text(ours.numbers[difference.element], ours.exact), difference.wrong, ours.numbers.size());
       if (difference.kind == Difference::Kind::Number) out += picture(theirs, ours, tolerance, color);
       const std::string seen = remark(theirs, ours, tolerance);
       if (verdict.mistakes.empty() && !seen.empty()) out += wrapped(seen, 4);

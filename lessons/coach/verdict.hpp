@@ -1,8 +1,9 @@
 // Verdict: what a set of answers is worth, and how it is told.
 //
-// Answers are compared with the right ones input by input, smallest first. The first input that shows an error
-// decides what is said: not started, crashed, ran away, threw, did not refuse, changed its input, wrong shape,
-// wrong values. Then each known mistake is asked whether it would have given the very same answers to all inputs.
+// Answers are compared with the right ones input by input, smallest first. The first input that shows an
+// error decides what is said: not started, crashed, ran away, threw, did not refuse, changed its input, wrong
+// shape, wrong values. Then each known mistake is asked whether it would have given the very same answers to
+// all inputs.
 #pragma once
 
 #include <optional>  // optional
@@ -36,10 +37,10 @@ struct Verdict {
     WrongValues
   };
   Kind kind = Kind::Passed;
-  std::size_t input = 0;                        // the smallest that shows it
-  std::size_t right = 0;                        // how many inputs were answered rightly
-  std::optional<Difference> difference = {};    // of wrong values and shapes
-  std::vector<std::size_t> mistakes = {};       // those that agree with every answer
+  std::size_t input = 0;                      // the smallest that shows it
+  std::size_t right = 0;                      // how many inputs were answered rightly
+  std::optional<Difference> difference = {};  // of wrong values and shapes
+  std::vector<std::size_t> mistakes = {};     // those that agree with every answer
 };
 
 // `answers` may be fewer than the inputs: a crash ends them.
@@ -47,7 +48,8 @@ Verdict judge(const Sheet& sheet, const std::vector<Outcome>& answers);
 
 const char* headline(Verdict::Kind kind);  // "wrong values"
 
-// Everything below the headline, indented; empty where the headline says it all. `color` marks up for a terminal.
+// Everything below the headline, indented; empty where the headline says it all. `color` marks up for a
+// terminal.
 std::string explain(const Sheet& sheet, const std::vector<Outcome>& answers, const Verdict& verdict,
                     const std::string& lesson, bool color);
 

@@ -70,10 +70,26 @@ Key start_key(const GrammarRules& grammar) {
 }
 
 using Words = std::vector<std::string_view>;
-struct Derivation {
-  std::array<Words, 2> sides;
-  std::vector<const Rule*> rows;  // of tables, that were used
+
+// How a sentence was made: a rule, the values of its variables, and what became of its calls.
+struct Tree {
+  const Rule* rule;
+  std::vector<int> values;
+  std::vector<Tree> parts;
 };
+
+void collect_words(const GrammarRules& grammar, const Tree& tree, std::size_t side, Words& words) {
+  for (const Item& item : tree.rule->sides[side]) {
+    if (item.type == Item::Type::word) words.push_back(item.word);
+    if (item.type == Item::Type::value) words.push_back(at(grammar.values, at(tree.values, item.index)));
+    if (item.type == Item::Type::call) collect_words(grammar, at(tree.parts, item.index), side, words);
+  }
+}
+
+void collect_rows(const Tree& tree, std::vector<const Rule*>& rows) {
+  if (tree.rule->table >= 0) rows.push_back(tree.rule);
+  for (const Tree& part : tree.parts) collect_rows(part, rows);
+}
 
 // Draws sentences. A rule or a value that leads to a symbol which no rule fits is never chosen.
 class Writer {
@@ -82,7 +98,7 @@ class Writer {
     if (ways(start_key(grammar)).empty()) fail("{}: its first symbol cannot be written", grammar.name);
   }
 
-  Derivation sentence() { return derive(start_key(grammar_)); }
+  Tree sentence() { return derive(start_key(grammar_)); }
 
  private:
   int draw(const std::vector<int>& from) {
@@ -118,34 +134,19 @@ class Writer {
     return false;
   }
 
-  Derivation derive(const Key& key) {
+  Tree derive(const Key& key) {
     const Rule& rule = at(grammar_.rules, draw(ways(key)));
-    std::vector<int> bound, values;
+    Tree tree{&rule, {}, {}};
+    std::vector<int> bound;
     bind(grammar_, rule, key, bound);
     do {
-      values = bound;
-      for (std::size_t v = 0; v < values.size(); ++v)
-        if (values[v] == unbound) values[v] = draw(at(grammar_.features, rule.variables[v]).values);
-    } while (!calls_can_finish(rule, values));
-
-    Derivation result;
-    if (rule.table >= 0) result.rows.push_back(&rule);
-    std::vector<Derivation> parts;
-    for (const Call& call : rule.calls) {
-      parts.push_back(derive(key_of(call, values)));
-      result.rows.insert(result.rows.end(), parts.back().rows.begin(), parts.back().rows.end());
-    }
-    for (std::size_t side = 0; side < 2; ++side) {
-      Words& words = result.sides[side];
-      for (const Item& item : rule.sides[side]) {
-        if (item.type == Item::Type::word) words.push_back(item.word);
-        if (item.type == Item::Type::value) words.push_back(at(grammar_.values, at(values, item.index)));
-        if (item.type != Item::Type::call) continue;
-        const Words& part = at(parts, item.index).sides[side];
-        words.insert(words.end(), part.begin(), part.end());
-      }
-    }
-    return result;
+      tree.values = bound;
+      for (std::size_t v = 0; v < bound.size(); ++v)
+        if (bound[v] == unbound) tree.values[v] = draw(at(grammar_.features, rule.variables[v]).values);
+    } while (!calls_can_finish(rule, tree.values));
+    tree.parts.reserve(rule.calls.size());
+    for (const Call& call : rule.calls) tree.parts.push_back(derive(key_of(call, tree.values)));
+    return tree;
   }
 
   struct Hash {
@@ -164,7 +165,9 @@ bool is_unseen(const GrammarRules::Unseen& pair, int first_row, int second_row) 
   return (first_row + second_row) % pair.every == 0;
 }
 
-bool is_held_out(const GrammarRules& grammar, const std::vector<const Rule*>& rows) {
+bool is_held_out(const GrammarRules& grammar, const Tree& tree) {
+  std::vector<const Rule*> rows;
+  collect_rows(tree, rows);
   for (const GrammarRules::Unseen& pair : grammar.unseen)
     for (const Rule* first : rows)
       for (const Rule* second : rows)
@@ -196,7 +199,10 @@ bool ends_with_vowel(std::string_view text, const std::u32string& vowels) {
 }
 
 // x~y is decided by the word behind, x/y by what is written so far.
-std::string write(const Words& words, const std::u32string& vowels) {
+std::string write(const GrammarRules& grammar, const Tree& tree, std::size_t side) {
+  const std::u32string& vowels = grammar.vowels[side];
+  Words words;
+  collect_words(grammar, tree, side, words);
   std::string text;
   bool joined = true, capital = true;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -274,9 +280,9 @@ std::vector<Pair> Grammar::generate(Index count, std::uint64_t seed, Part part) 
   while (static_cast<Index>(pairs.size()) < count) {
     if (++tries > 1000 + 100 * count)
       fail("{}: found only {} distinct sentences where {} were asked for", rules_->name, pairs.size(), count);
-    const Derivation drawn = writer.sentence();
-    if (part != Part::all && is_held_out(*rules_, drawn.rows) != (part == Part::held_out)) continue;
-    Pair pair{write(drawn.sides[0], rules_->vowels[0]), write(drawn.sides[1], rules_->vowels[1])};
+    const Tree tree = writer.sentence();
+    if (part != Part::all && is_held_out(*rules_, tree) != (part == Part::held_out)) continue;
+    Pair pair{write(*rules_, tree, 0), write(*rules_, tree, 1)};
     if (seen.insert(pair.source).second) pairs.push_back(std::move(pair));
   }
   return pairs;

@@ -20,7 +20,8 @@
 // table     a dictionary: each row stands for one rule a form. A column is named after the values it is for
 //           (one, m.one; * for any; the first that fits is taken) or after a feature whose values it lists
 //           (adult,child). The cell - means that there is no such form.
-// unseen    every 7th pair of rows of the two tables never meets in a training sentence
+// unseen    every 7th pair of rows of the two tables, those whose numbers (from 0) add up to a multiple of 7,
+//           never meets in a training sentence
 // vowels    `vowels aeiou | aeiouh`: the letters that count as one, in each language
 //
 // How words are written:

@@ -10,7 +10,7 @@ Character long_character_at(std::string_view text, std::size_t at) {
   const Character invalid{0xFFFD, text.substr(at, 1), false};
   // 110xxxxx, 1110xxxx and 11110xxx start 2, 3 and 4 bytes; the rest are 10xxxxxx.
   const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || at + length > text.size()) return invalid;
+  if (first < 0xC0 || first > 0xF4 || at + length > text.size()) return invalid;
   char32_t code = first & (0x7Fu >> length);
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(at + i) & 0xC0) != 0x80) return invalid;

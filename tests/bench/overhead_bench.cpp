@@ -57,11 +57,12 @@ int main() {
 #ifdef ATTN_BENCH_TORCH
   torch::set_num_threads(1);
   const torch::Tensor torch_x = torch::randn({16}), torch_ones = torch::ones({16});
-  torch::Tensor torch_scale = torch::randn({16}).requires_grad_(), torch_shift = torch::zeros({16}).requires_grad_();
+  torch::Tensor torch_scale = torch::randn({16}).requires_grad_(),
+                torch_shift = torch::zeros({16}).requires_grad_();
   const double theirs = best_of(200, [&] {
     chain(torch_x, torch_scale, torch_shift).backward(torch_ones);
-    torch_scale.mutable_grad() = {};
-    torch_shift.mutable_grad() = {};
+    torch_scale.mutable_grad() = torch::Tensor();
+    torch_shift.mutable_grad() = torch::Tensor();
   });
   fmt::print("op-overhead of libtorch: {:.0f} ns per op (forward + backward)\n", theirs);
   fmt::print("ratio op-overhead 1t vs libtorch: {:.3f}\n", ours / theirs);

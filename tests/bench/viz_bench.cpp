@@ -12,6 +12,7 @@
 #include <functional>  // function
 #include <limits>      // numeric_limits
 #include <string>      // string
+#include <utility>     // pair
 #include <vector>      // vector
 
 #include "core/viz/viz.hpp"
@@ -74,10 +75,12 @@ int main() {
 
   const HeatmapLayout layout = heatmap_layout(small, labelled);
   const double first = milliseconds([&] { heatmap(folder / "first.png", small, labelled); }, 1);
-  fmt::print("17 x 17 labelled heatmap, {} x {} pixels: first (fonts are read) {:.1f} ms, then {:.1f} ms\n",
-             layout.width, layout.height, first,
-             milliseconds([&] { heatmap(folder / "small.png", small, labelled); }));
-  fmt::print("512 x 512 cells, {} x {} pixels: {:.1f} ms (bar: 50)\n\n", heatmap_layout(large).width,
+  fmt::print(
+      "17 x 17 labelled heatmap, {} x {} pixels: first (fonts are read) {:.1f} ms, then {:.1f} ms (bar: "
+      "50)\n",
+      layout.width, layout.height, first,
+      milliseconds([&] { heatmap(folder / "small.png", small, labelled); }));
+  fmt::print("512 x 512 cells, {} x {} pixels: {:.1f} ms\n\n", heatmap_layout(large).width,
              heatmap_layout(large).height,
              milliseconds([&] { heatmap(folder / "large.png", large, {.title = "512 x 512 cells"}); }));
 

@@ -55,25 +55,27 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::scores,
            .arguments = {"q", "k"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::scores)> {
-             return {{normal({1, 2}, rng), normal({1, 2}, rng)},
-                     {normal({1, 3}, rng), normal({2, 3}, rng)},
+             return {{tidy({1, 2}, rng), tidy({1, 2}, rng)},
+                     {tidy({1, 3}, rng), tidy({2, 3}, rng)},
                      {normal({3, 3}, rng), normal({3, 3}, rng)},
                      {normal({5, 7}, rng), normal({6, 7}, rng)}};
            },
            .mistakes = mistakes::scores,
-           .notice = "Row i says what token i thinks of every key: T × S numbers, the matrix whose size is the "
-                     "price of attention."},
+           .notice =
+               "Row i says what token i thinks of every key: T × S numbers, the matrix whose size is the "
+               "price of attention."},
        Question<decltype(exercise::row_softmax)>{
            .name = "row_softmax",
            .answer = exercise::row_softmax,
            .oracle = oracle::row_softmax,
            .arguments = {"s"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::row_softmax)> {
-             return {{normal({1, 2}, rng)},
-                     {normal({2, 3}, rng)},
+             return {{tidy({1, 2}, rng)},
+                     {tidy({2, 3}, rng)},
                      {normal({5, 3}, rng) * real(3)},
                      {tensor({{1000, 999}, {-1000, -1001}})},
                      {tensor({{-1000, -1001, -1002}, {-1003, -1001, -1002}})},
+                     {tensor({{-1000, 1000, 0}, {0, -1000, 1000}})},
                      {normal({4, 7}, rng)}};
            },
            .mistakes = mistakes::row_softmax,
@@ -84,8 +86,8 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::attend,
            .arguments = {"q", "k", "v"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::attend)> {
-             return {{normal({1, 2}, rng), normal({2, 2}, rng), normal({2, 1}, rng)},
-                     {normal({2, 3}, rng), normal({3, 3}, rng), normal({3, 2}, rng)},
+             return {{tidy({1, 2}, rng), tidy({2, 2}, rng), tidy({2, 1}, rng)},
+                     {tidy({2, 3}, rng), tidy({3, 3}, rng), tidy({3, 2}, rng)},
                      {normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng)},
                      {normal({5, 7}, rng), normal({6, 7}, rng), normal({6, 3}, rng)}};
            },
@@ -98,11 +100,12 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::self_attention,
            .arguments = {"x", "w_q", "w_k", "w_v"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::self_attention)> {
-             return {{normal({2, 2}, rng), normal({2, 1}, rng), normal({2, 1}, rng), normal({2, 1}, rng)},
+             return {{tidy({2, 2}, rng), tidy({2, 1}, rng), tidy({2, 1}, rng), tidy({2, 1}, rng)},
                      {normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng)},
                      {normal({5, 6}, rng), normal({6, 3}, rng), normal({6, 3}, rng), normal({6, 7}, rng)}};
            },
            .mistakes = mistakes::self_attention,
-           .notice = "The three matrices are all that self-attention learns; the five steps between them have no "
-                     "parameters."}}};
+           .notice =
+               "The three matrices are all that self-attention learns; the five steps between them have no "
+               "parameters."}}};
 }

@@ -93,8 +93,9 @@ Tensor composed_attention(const std::vector<Tensor>& qkv, const AttentionOptions
 TEST_CASE("attention follows its definition under every mask") {
   for (const Sizes& size : {Sizes{1, 1, 1, 1, 1}, Sizes{5, 5, 2, 2, 3}, Sizes{3, 7, 2, 1, 4},
                             Sizes{7, 3, 4, 2, 5}, Sizes{17, 33, 3, 3, 2}})
-    for (const auto& [name, options] : all_masks(size)) {
-      INFO(name << " T " << size.T << " S " << size.S);
+    for (const auto& mask : all_masks(size)) {
+      const AttentionOptions& options = mask.second;
+      INFO(mask.first << " T " << size.T << " S " << size.S);
       const std::vector<Tensor> qkv = random_qkv(size);
       check_close(attention(qkv[0], qkv[1], qkv[2], options), naive_attention(qkv, options));
     }
@@ -105,8 +106,9 @@ TEST_CASE("attention is its composed twin, forward and backward, across tiles") 
   const Threads one(1);
   for (const Sizes& size : {Sizes{64, 128, 2, 2, 4}, Sizes{65, 129, 2, 1, 3}, Sizes{63, 200, 1, 1, 8},
                             Sizes{200, 63, 2, 2, 1}, Sizes{130, 130, 4, 2, 2}, Sizes{1, 200, 4, 1, 16}})
-    for (const auto& [name, options] : all_masks(size)) {
-      INFO(name << " T " << size.T << " S " << size.S);
+    for (const auto& mask : all_masks(size)) {
+      const AttentionOptions& options = mask.second;
+      INFO(mask.first << " T " << size.T << " S " << size.S);
       const Tensor weights = random_tensor({size.B, size.T, size.H * size.D}, 9);
       std::vector<Tensor> results[2];
       for (const bool fused : {false, true}) {
@@ -223,21 +225,23 @@ TEST_CASE("attention's backward has the dropout mask of its forward") {
 }
 
 TEST_CASE("attention has the same bits on 1, 2 and 4 threads, forward and backward, with dropout") {
-  const Sizes size{33, 35, 4, 2, 8, 4};
-  std::vector<Tensor> first;
-  for (const int count : {1, 2, 4}) {
-    const Threads threads(count);
-    std::vector<Tensor> in = random_qkv(size);
-    in.push_back(random_tensor({size.H, size.T, size.S}, 4));
-    for (Tensor& x : in) x.requires_grad();
-    Rng rng(8);
-    const Tensor out = attention(
-        in[0], in[1], in[2], {.heads = 4, .kv_heads = 2, .bias = in[3], .dropout = real(0.1), .rng = &rng});
-    backward(out, random_tensor(out.shape(), 5));
-    std::vector<Tensor> results{out};
-    for (const Tensor& x : in) results.push_back(x.grad());
-    if (first.empty()) first = results;
-    for (std::size_t i = 0; i < results.size(); ++i) CHECK(same_bits(results[i], first[i]));
+  const Sizes size{65, 70, 4, 2, 8, 4};
+  for (const Shape& bias : {Shape{size.T, size.S}, Shape{size.H, size.T, size.S}}) {
+    std::vector<Tensor> first;
+    for (const int count : {1, 2, 4}) {
+      const Threads threads(count);
+      std::vector<Tensor> in = random_qkv(size);
+      in.push_back(random_tensor(bias, 4));
+      for (Tensor& x : in) x.requires_grad();
+      Rng rng(8);
+      const Tensor out = attention(
+          in[0], in[1], in[2], {.heads = 4, .kv_heads = 2, .bias = in[3], .dropout = real(0.1), .rng = &rng});
+      backward(out, random_tensor(out.shape(), 5));
+      std::vector<Tensor> results{out};
+      for (const Tensor& x : in) results.push_back(x.grad());
+      if (first.empty()) first = results;
+      for (std::size_t i = 0; i < results.size(); ++i) CHECK(same_bits(results[i], first[i]));
+    }
   }
 }
 

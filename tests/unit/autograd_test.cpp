@@ -53,8 +53,8 @@ TEST_CASE("the checker finds an input that gets no gradient") {
   CHECK(gradient_error([](const auto& in) { return in[0].detach(); }, {ones({3})}) == "nothing was recorded");
 }
 
-// A graph of ops drawn at random from tensors computed before, so that many are used several times. Everything
-// stays smooth and of moderate size.
+// A graph of ops drawn at random from tensors computed before, so that many are used several times.
+// Everything stays smooth and of moderate size.
 Tensor random_graph(std::uint64_t seed, const std::vector<Tensor>& inputs) {
   Rng rng(seed);
   std::vector<Tensor> made = inputs;  // all (3, 4)
@@ -63,23 +63,40 @@ Tensor random_graph(std::uint64_t seed, const std::vector<Tensor>& inputs) {
     const Tensor a = any(), b = any();
     const auto next = [&]() -> Tensor {
       switch (rng.below(17)) {
-        case 0: return a + b;
-        case 1: return a - b;
-        case 2: return tanh(a) * b;
-        case 3: return a / (exp(tanh(b)) + 1);
-        case 4: return gelu(a);
-        case 5: return silu(a) + sin(b);
-        case 6: return softmax(a) * b;
-        case 7: return layer_norm(a, b[0], a[1]);
-        case 8: return matmul(matmul(a, b, Transpose::second) * 0.2, tanh(a));  // (3, 3) x (3, 4)
-        case 9: return transpose(reshape(sigmoid(a), {4, 3})) + b;
-        case 10: return concat({slice(a, 1, 2, 4), slice(b, 1, 0, 2)}, 1);
-        case 11: return a * mean(b, 0, true);
-        case 12: return sum(tanh(a), 1, true) - b;
-        case 13: return where(tensor({1, 0, 0, 1}), a, tanh(b));
-        case 14: return embedding(a, IntTensor({3}, {2, 0, 2}));
-        case 15: return reshape(reshape(a, {12}) * 0.5, {3, 4}) + a;
-        default: return linear(a, reshape(tanh(concat({b, select(a, 0, 0) + zeros({1, 4})}, 0)), {4, 4}), b[2]);
+        case 0:
+          return a + b;
+        case 1:
+          return a - b;
+        case 2:
+          return tanh(a) * b;
+        case 3:
+          return a / (exp(tanh(b)) + 1);
+        case 4:
+          return gelu(a);
+        case 5:
+          return silu(a) + sin(b);
+        case 6:
+          return softmax(a) * b;
+        case 7:
+          return layer_norm(a, b[0], a[1]);
+        case 8:
+          return matmul(matmul(a, b, Transpose::second) * 0.2, tanh(a));  // (3, 3) x (3, 4)
+        case 9:
+          return transpose(reshape(sigmoid(a), {4, 3})) + b;
+        case 10:
+          return concat({slice(a, 1, 2, 4), slice(b, 1, 0, 2)}, 1);
+        case 11:
+          return a * mean(b, 0, true);
+        case 12:
+          return sum(tanh(a), 1, true) - b;
+        case 13:
+          return where(tensor({1, 0, 0, 1}), a, tanh(b));
+        case 14:
+          return embedding(a, IntTensor({3}, {2, 0, 2}));
+        case 15:
+          return reshape(reshape(a, {12}) * 0.5, {3, 4}) + a;
+        default:
+          return linear(a, reshape(tanh(concat({b, select(a, 0, 0) + zeros({1, 4})}, 0)), {4, 4}), b[2]);
       }
     };
     made.push_back(next());
@@ -95,7 +112,8 @@ TEST_CASE("random graphs of composed ops have the right gradients") {
       return random_graph(seed, in) + (in[0] + in[1] + in[2]) * 0.1;  // so that each input has a part
     };
     if (double_build)
-      check_gradients(function, {random_tensor({3, 4}, 1), random_tensor({3, 4}, 2), random_tensor({3, 4}, 3)});
+      check_gradients(function,
+                      {random_tensor({3, 4}, 1), random_tensor({3, 4}, 2), random_tensor({3, 4}, 3)});
     else
       backward(sum(function({ones({3, 4}).requires_grad(), ones({3, 4}).requires_grad(), ones({3, 4})})));
   }
@@ -195,7 +213,8 @@ TEST_CASE("backward from a tensor of any shape takes the gradient with respect t
   Tensor x = tensor({1, 2, 3}).requires_grad();
   backward(x * x, tensor({1, 10, 100}));
   CHECK(x.grad().values() == Values{2, 40, 600});
-  CHECK_THROWS_WITH_AS(backward(x * 2, ones({2})), "backward: the gradient has shape (2), the tensor (3)", Error);
+  CHECK_THROWS_WITH_AS(backward(x * 2, ones({2})), "backward: the gradient has shape (2), the tensor (3)",
+                       Error);
 }
 
 TEST_CASE("backward from a leaf is a gradient of one") {
@@ -208,27 +227,32 @@ TEST_CASE("backward twice through one graph is refused") {
   Tensor x = tensor({1, 2}).requires_grad();
   const Tensor y = x * x, loss = sum(y);
   backward(loss);
-  CHECK_THROWS_WITH_AS(backward(loss), "backward: the graph behind () was freed by an earlier backward; compute it again",
+  CHECK_THROWS_WITH_AS(backward(loss),
+                       "backward: the graph behind () was freed by an earlier backward; compute it again",
                        Error);
   // And also where only a part of the graph was used before.
   CHECK_THROWS_WITH_AS(backward(sum(y * 3)),
-                       "backward: mul used a tensor of shape (2) whose graph was freed by an earlier backward; compute it again",
+                       "backward: mul used a tensor of shape (2) whose graph was freed by an earlier "
+                       "backward; compute it again",
                        Error);
   backward(sum(y.detach() * x));  // its values may still be used
 }
 
 TEST_CASE("backward needs one number that depends on something") {
   Tensor x = tensor({{1, 2}}).requires_grad();
-  CHECK_THROWS_WITH_AS(backward(x * 2), "backward: the loss has shape (1,2); it must be one number (see sum and mean)",
+  CHECK_THROWS_WITH_AS(backward(x * 2),
+                       "backward: the loss has shape (1,2); it must be one number (see sum and mean)", Error);
+  CHECK_THROWS_WITH_AS(backward(sum(ones({3}))), "backward: () depends on nothing that requires a gradient",
                        Error);
-  CHECK_THROWS_WITH_AS(backward(sum(ones({3}))), "backward: () depends on nothing that requires a gradient", Error);
 }
 
 TEST_CASE("a NaN loss is refused, and the op that made the first NaN is named") {
   Tensor x = tensor({1, -1, 4}).requires_grad();
-  CHECK_THROWS_WITH_AS(backward(sum(log(x * 2) + 3)), "backward: the loss is NaN; the first NaN is in log (3)", Error);
+  CHECK_THROWS_WITH_AS(backward(sum(log(x * 2) + 3)),
+                       "backward: the loss is NaN; the first NaN is in log (3)", Error);
   x(1) = std::numeric_limits<real>::quiet_NaN();
-  CHECK_THROWS_WITH_AS(backward(sum(exp(x))), "backward: the loss is NaN; the first NaN is in a leaf of shape (3)", Error);
+  CHECK_THROWS_WITH_AS(backward(sum(exp(x))),
+                       "backward: the loss is NaN; the first NaN is in a leaf of shape (3)", Error);
   CHECK_FALSE(x.grad());
 }
 
@@ -238,7 +262,8 @@ TEST_CASE("only a leaf can be told to require a gradient") {
   CHECK(x.is_leaf());
   CHECK_FALSE(y.is_leaf());
   CHECK_THROWS_WITH_AS(y.requires_grad(),
-                       "requires_grad: (2,3) was computed by an op; only leaves can be told to (see detach)", Error);
+                       "requires_grad: (2,3) was computed by an op; only leaves can be told to (see detach)",
+                       Error);
   backward(sum(y));
   CHECK_THROWS_AS(y.requires_grad(), Error);
   CHECK(y.detach().requires_grad().is_leaf());
@@ -323,7 +348,8 @@ TEST_CASE("an op made of other ops may bring a gradient of its own") {
   Tensor x = tensor({1, 2}).requires_grad();
   const auto before = pool_statistics().bytes_in_use;
   {
-    const Tensor y = record(exp(x) * 0 + x, "straight through", {x}, [x](const Tensor& y) { pass_grad(y, x); });
+    const Tensor y =
+        record(exp(x) * 0 + x, "straight through", {x}, [x](const Tensor& y) { pass_grad(y, x); });
     CHECK(graphviz(y).find("exp") == std::string::npos);
     backward(sum(y * 3));
   }

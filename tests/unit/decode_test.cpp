@@ -1,8 +1,8 @@
-// nn/decode.hpp: greedy, beam and sampling, on models and on a table of made-up probabilities; with and
-// without cache.
+// nn/decode.hpp: greedy and beam search, on models and on a table of made-up probabilities; with and without
+// cache.
 #include "nn/decode.hpp"
 
-#include <algorithm>  // max_element
+#include <algorithm>  // max_element, min_element
 #include <map>        // map
 
 #include "small_models.hpp"
@@ -44,7 +44,11 @@ constexpr int end_token = 0;
 const DecodeOptions options{.start = 1, .end = end_token, .max_length = 8};
 
 BeamOptions beam(Index width, double length_penalty = 0, Index max_length = 8) {
-  return {{.start = 1, .end = end_token, .max_length = max_length}, width, length_penalty};
+  return {.start = 1,
+          .end = end_token,
+          .max_length = max_length,
+          .width = width,
+          .length_penalty = length_penalty};
 }
 
 struct Translation {
@@ -63,8 +67,6 @@ struct Translation {
     return {{1, lengths[row]}, {&source(row, 0), &source(row, 0) + lengths[row]}};
   }
 };
-
-std::vector<int> likeliest(const Tensor& logits) { return argmax(logits).values(); }
 
 TEST_CASE("cached and uncached logits are equal for every position scheme, window and grouping") {
   const Threads one(1);
@@ -105,6 +107,26 @@ TEST_CASE("what a writer says next is what the model says at the last place") {
   Context context;
   const Tensor logits = model(task.source, task.lengths, tokens, {}, context);
   check_close(writer.next(tokens), select(logits, 1, -1), double_build ? 1e-12 : 1e-5);
+}
+
+TEST_CASE("after reordering, each row goes on as the row it was taken from") {
+  const Translation task;
+  const Transformer model = task.model();
+  const IntTensor begun = random_ids({3, 2}, 7, 1), more = random_ids({4, 1}, 7, 2);
+  const std::vector<int> rows{2, 0, 1, 0};
+  for (const bool cached : {false, true}) {
+    TransformerWriter writer(model, task.source, task.lengths, cached);
+    writer.next(begun);
+    writer.reorder(rows);
+    CHECK(writer.rows() == 4);
+    const Tensor logits = writer.next(more);
+    for (Index i = 0; i < 4; ++i) {
+      const Index row = rows[static_cast<std::size_t>(i)];
+      TransformerWriter alone(model, task.source_of(row), {});
+      check_close(logits[i], alone.next(IntTensor({1, 3}, {begun(row, 0), begun(row, 1), more[i]}))[0],
+                  double_build ? 1e-12 : 1e-4);
+    }
+  }
 }
 
 TEST_CASE("a GPT with a table of positions writes on beyond its end, cached or not") {
@@ -216,28 +238,32 @@ TEST_CASE("a beam that holds every beginning finds what trying all sentences fin
     }
 }
 
-// Tokens: 0 ends, 1 and 2 are words. After "1" the model hesitates, after "2" it seems sure: both
-// continuations of "2" push the greedy beginning "1 1" out of a beam of two. But "1 1" would have ended at
-// once with certainty, while after "2 …" every step is a coin toss or worse. A beam only sees the probability
-// so far, not what it will cost to go on, so a wider one may end with a worse sentence than greedy.
+// Tokens: 0 ends; 1, 2 and 3 are words. After "1" the model hesitates between three words, after "2" between
+// two: both continuations of "2" (0.24 each) push the greedy beginning "1 1" (0.18) out of a beam of two. But
+// "1 1" would have ended at once and with certainty, while after "2 …" the next token is anybody's guess. A
+// beam sees how likely a beginning is, not what it will cost to end it, so a wider one may end with a less
+// likely sentence than greedy.
 TEST_CASE("a beam of two may end below greedy") {
-  const std::vector<double> lost{0.34, 0.33, 0.33};
-  const TableWriter::Table table{{{}, {1e-9, 0.52, 0.48}},
-                                 {{1}, {1e-9, 0.45, 0.55 - 0.14}},
-                                 {{2}, {1e-9, 0.5, 0.5}},
-                                 {{1, 1}, {1, 1e-9, 1e-9}},
-                                 {{1, 2}, {1, 1e-9, 1e-9}},
+  const std::vector<double> lost{0.25, 0.25, 0.25, 0.25}, ends{1 - 3e-9, 1e-9, 1e-9, 1e-9};
+  const TableWriter::Table table{{{}, {1e-9, 0.52, 0.48, 1e-9}},
+                                 {{1}, {1e-9, 0.34, 0.33, 0.33}},
+                                 {{2}, {1e-9, 0.5, 0.5, 1e-9}},
+                                 {{3}, lost},
+                                 {{1, 1}, ends},
+                                 {{1, 2}, ends},
+                                 {{1, 3}, ends},
                                  {{2, 1}, lost},
                                  {{2, 2}, lost},
-                                 {{2, 1, 1}, lost},
-                                 {{2, 1, 2}, lost},
-                                 {{2, 2, 1}, lost},
-                                 {{2, 2, 2}, lost}};
+                                 {{2, 3}, lost},
+                                 {{3, 1}, lost},
+                                 {{3, 2}, lost},
+                                 {{3, 3}, lost}};
   TableWriter for_greedy(table), for_beam(table), for_wide(table);
   CHECK(greedy(for_greedy, options)[0] == std::vector<int>{1, 1});
-  const double greedy_log_probability = std::log(0.52) + std::log(0.45 / (0.45 + 0.41)) + std::log(1.0);
-  const BeamResult narrow = beam_search(for_beam, beam(2, 0, 3)), wide = beam_search(for_wide, beam(8, 0, 3));
-  CHECK(narrow.hypotheses[0].log_probability < greedy_log_probability - 0.1);
+  const BeamResult narrow = beam_search(for_beam, beam(2, 0, 3)),
+                   wide = beam_search(for_wide, beam(16, 0, 3));
+  CHECK(std::exp(narrow.hypotheses[0].log_probability) == doctest::Approx(0.48 * 0.5 * 0.25));
+  CHECK(std::exp(wide.hypotheses[0].log_probability) == doctest::Approx(0.52 * 0.34));
   CHECK(wide.hypotheses[0].tokens == std::vector<int>{1, 1});
 }
 
@@ -302,90 +328,6 @@ TEST_CASE("beam search refuses what it cannot do") {
   TransformerWriter three(model, task.source, task.lengths), single(model, task.source_of(0), {});
   CHECK_THROWS_WITH_AS(beam_search(three, beam(2)), "beam_search: it decodes one sentence, not 3", Error);
   CHECK_THROWS_WITH_AS(beam_search(single, beam(0)), "beam_search: a beam of width 0", Error);
-}
-
-std::vector<double> distribution(const std::vector<double>& probabilities, const SampleOptions& settings) {
-  std::vector<real> logits;
-  for (const double p : probabilities) logits.push_back(static_cast<real>(std::log(p) + 3));
-  return sampling_distribution(logits.data(), static_cast<Index>(logits.size()), settings);
-}
-
-void check_distribution(const std::vector<double>& actual, const std::vector<double>& expected) {
-  REQUIRE(actual.size() == expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    CHECK(actual[i] == doctest::Approx(expected[i]).epsilon(1e-5));
-    CHECK((actual[i] == 0) == (expected[i] == 0));
-  }
-}
-
-TEST_CASE("temperature sharpens or flattens, top-k keeps the k likeliest, top-p those that reach p") {
-  const std::vector<double> p{0.1, 0.4, 0.2, 0.3};
-  check_distribution(distribution(p, {}), p);
-  check_distribution(distribution(p, {.temperature = 0}), {0, 1, 0, 0});
-  check_distribution(distribution(p, {.temperature = 0.5}), {0.01 / 0.3, 0.16 / 0.3, 0.04 / 0.3, 0.09 / 0.3});
-  check_distribution(distribution(p, {.top_k = 1}), {0, 1, 0, 0});
-  check_distribution(distribution(p, {.top_k = 2}), {0, 4.0 / 7, 0, 3.0 / 7});
-  check_distribution(distribution(p, {.top_k = 9}), p);
-  // 0.4 alone is below 0.5, so the token that crosses it is kept, too.
-  check_distribution(distribution(p, {.top_p = 0.5}), {0, 4.0 / 7, 0, 3.0 / 7});
-  check_distribution(distribution(p, {.top_p = 0.75}), {0, 4.0 / 9, 2.0 / 9, 3.0 / 9});
-  check_distribution(distribution(p, {.top_p = 1e-6}), {0, 1, 0, 0});
-  // Of the three likeliest, 0.4 and 0.3 have 7/9.
-  check_distribution(distribution(p, {.top_k = 3, .top_p = 0.77}), {0, 4.0 / 7, 0, 3.0 / 7});
-}
-
-TEST_CASE("sampling refuses settings that make no sense") {
-  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.temperature = -1}), doctest::Contains("below 0"), Error);
-  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_k = -1}), doctest::Contains("top-k of -1"), Error);
-  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_p = 0}), doctest::Contains("top-p of 0"), Error);
-  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_p = 1.5}), doctest::Contains("top-p of 1.5"), Error);
-}
-
-TEST_CASE("draws follow the distribution, and what has no probability is never drawn") {
-  Rng rng(1);
-  const std::vector<double> p{0, 0.2, 0, 0.5, 0.3, 0};
-  std::vector<int> counts(6, 0);
-  for (int i = 0; i < 10000; ++i) ++counts[static_cast<std::size_t>(draw(p, rng))];
-  for (std::size_t i = 0; i < 6; ++i) CHECK(std::fabs(counts[i] / 10000.0 - p[i]) <= (p[i] > 0 ? 0.02 : 0));
-}
-
-TEST_CASE("sampling repeats by its seed, and at temperature 0 it is greedy") {
-  const Threads one(1);
-  Rng rng(1);
-  TransformerConfig config = small_config();
-  config.encoder_layers = 0;
-  const Gpt gpt(config, rng);
-  const IntTensor prompts({2, 3}, {1, 2, 3, 4, 5, 6});
-  const auto texts = [&](std::uint64_t seed, double temperature, int end) {
-    GptWriter writer(gpt, 2);
-    Rng generator(seed);
-    SampleOptions settings;
-    settings.temperature = temperature, settings.end = end, settings.max_length = 30;
-    return sample(writer, prompts, settings, generator);
-  };
-  CHECK(texts(1, 1, -1) == texts(1, 1, -1));
-  CHECK(texts(1, 1, -1) != texts(2, 1, -1));
-  CHECK(texts(1, 1, -1)[0].size() == 30);
-  CHECK(texts(1, 1, -1)[0] != texts(1, 1, -1)[1]);
-  CHECK(texts(1, 0, -1) == texts(2, 0, -1));
-
-  GptWriter writer(gpt, 2);
-  IntTensor newest = prompts;
-  for (std::size_t t = 0; t < 30; ++t) {
-    const std::vector<int> best = likeliest(writer.next(newest));
-    for (std::size_t r = 0; r < 2; ++r) CHECK(texts(1, 0, -1)[r][t] == best[r]);
-    newest = IntTensor({2, 1}, best);
-  }
-  // With an end: everything up to it, and not the end itself.
-  const int end = texts(1, 1, -1)[0][7];
-  const std::vector<int> whole = texts(1, 1, -1)[0];
-  const std::size_t first =
-      static_cast<std::size_t>(std::find(whole.begin(), whole.end(), end) - whole.begin());
-  CHECK(texts(1, 1, end)[0] ==
-        std::vector<int>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(first)));
-  GptWriter other(gpt, 3);
-  CHECK_THROWS_WITH_AS(sample(other, prompts, {}, rng),
-                       doctest::Contains("prompts of shape (2,3) for 3 rows"), Error);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 // In the double build they must agree to 1e-6; in float, where differences are mostly rounding, to 1e-2 only.
 //
 // Two more things must hold for any op: a second backward adds the same gradient again, and an input gets the
-// same gradient when it is the only one that asks for it. The function must give the same result each time it is
-// called, and no input may lie closer than `step` to a kink (relu at 0) or to a tie of max.
+// same gradient when it is the only one that asks for it. The function must give the same result each time it
+// is called, and no input may lie closer than `step` to a kink (relu at 0) or to a tie of max.
 #pragma once
 
 #include <functional>  // function
@@ -24,7 +24,8 @@ using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 inline std::string gradient_error(const TensorFunction& function, const std::vector<Tensor>& at) {
   const double step = double_build ? 1e-5 : 2e-3;
   const double tolerance = double_build ? 1e-6 : 1e-2;
-  const double smallest = double_build ? 1e-3 : 1;  // below this size, the error is compared with this instead
+  const double smallest =
+      double_build ? 1e-3 : 1;  // below this size, the error is compared with this instead
   std::vector<Tensor> inputs;
   for (const Tensor& x : at) inputs.push_back(copy_of(x).requires_grad());
 
@@ -60,8 +61,8 @@ inline std::string gradient_error(const TensorFunction& function, const std::vec
     for (Index i = 0; i < inputs[k].numel(); ++i) {
       const double analytic = gradients[k].data()[i];
       const auto wrong = [&](const char* what, double other) {
-        return fmt::format("{}: input {} {}, element {}: the gradient is {}, {} {}", op, k, at[k].shape().str(), i,
-                           analytic, what, other);
+        return fmt::format("{}: input {} {}, element {}: the gradient is {}, {} {}", op, k,
+                           at[k].shape().str(), i, analytic, what, other);
       };
       real& value = inputs[k].data()[i];
       const real before = value;
@@ -74,7 +75,8 @@ inline std::string gradient_error(const TensorFunction& function, const std::vec
       if (differ(analytic, numeric, tolerance)) return wrong("central differences say", numeric);
       const double twice = inputs[k].grad().data()[i], by_itself = alone[k].grad().data()[i];
       if (differ(2 * analytic, twice, rounding)) return wrong("and after a second backward", twice);
-      if (differ(analytic, by_itself, rounding)) return wrong("and when no other input asks for one", by_itself);
+      if (differ(analytic, by_itself, rounding))
+        return wrong("and when no other input asks for one", by_itself);
     }
   }
   return "";

@@ -94,7 +94,7 @@ const Function functions[] = {
      [](Wide x) { return sigmoid(x) * (1 + x * sigmoid(-x)); }, [](double) { return 3.0; }, 3},
     {"gelu", Activation::gelu, [](Wide x) { return x * normal_below(x); },
      [](Wide x) { return normal_below(x) + x * normal_density(x); },
-     [](double x) { return 8 + x * x * (sizeof(real) == 4 ? 0.5 : 2); }, 3},
+     [](double x) { return 9 + x * x * (sizeof(real) == 4 ? 0.5 : 2); }, 3},
     {"gelu_tanh", Activation::gelu_tanh, [](Wide x) { return x * sigmoid(gelu_2u(x)); },
      [](Wide x) {
        const Wide s = sigmoid(gelu_2u(x));

@@ -116,7 +116,7 @@ TEST_CASE("gradients are right through BERT and each of its heads" * doctest::sk
   });
 }
 
-TEST_CASE("BERT's heads have their shapes, and segments make a difference") {
+TEST_CASE("BERT's heads follow their formulas, and segments make a difference") {
   Rng rng(1);
   const Bert bert = small_bert(rng);
   Context context;
@@ -125,6 +125,10 @@ TEST_CASE("BERT's heads have their shapes, and segments make a difference") {
   CHECK(bert.mlm_logits(states).shape() == Shape{2, 5, 9});
   CHECK(bert.pooled(states).shape() == Shape{2, 8});
   CHECK(bert.nsp_logits(states).shape() == Shape{2, 2});
+  check_close(bert.mlm_logits(states), matmul(bert.mlm_norm(gelu(bert.mlm_dense(states))),
+                                              bert.token_embedding.table, Transpose::second) +
+                                           bert.mlm_bias);
+  check_close(bert.pooled(states), tanh(bert.pooler(select(states, 1, 0))));
   const Classifier classifier(8, 3, rng);
   CHECK(classifier.sentence(bert, states).shape() == Shape{2, 3});
   CHECK(classifier.tokens(states).shape() == Shape{2, 5, 3});
@@ -147,6 +151,7 @@ TEST_CASE("GPT and BERT hand out their attention maps") {
   for (const AttentionMap& map : maps) check_close(sum(map.weights, -1), ones({1, 2, 5}));
   CHECK(maps[0].weights(0, 0, 1, 2) == 0);  // the future
   backward(sum(logits * random_tensor(logits.shape())));
+  REQUIRE(maps[0].weights.grad());
   CHECK(max(maps[0].weights.grad()).item() > 0);
 }
 

@@ -23,14 +23,16 @@ const Unary unary_ops[] = {
     {"cos", [](const Tensor& x) { return cos(x); }, [](double x) { return std::cos(x); }, -4, 4},
     {"exp", [](const Tensor& x) { return exp(x); }, [](double x) { return std::exp(x); }, -3, 2},
     {"tanh", [](const Tensor& x) { return tanh(x); }, [](double x) { return std::tanh(x); }, -3, 3},
-    {"sigmoid", [](const Tensor& x) { return sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }, -4, 4},
+    {"sigmoid", [](const Tensor& x) { return sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); },
+     -4, 4},
     {"relu, left", [](const Tensor& x) { return relu(x); }, [](double) { return 0.0; }, -3, -0.1},
     {"relu, right", [](const Tensor& x) { return relu(x); }, [](double x) { return x; }, 0.1, 3},
     {"silu", [](const Tensor& x) { return silu(x); }, [](double x) { return x / (1 + std::exp(-x)); }, -4, 4},
-    {"gelu", [](const Tensor& x) { return gelu(x); }, [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2))); },
-     -4, 4},
+    {"gelu", [](const Tensor& x) { return gelu(x); },
+     [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2))); }, -4, 4},
     {"gelu by tanh", [](const Tensor& x) { return gelu(x, true); },
-     [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, -4, 4},
+     [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, -4,
+     4},
     {"x + c", [](const Tensor& x) { return x + 3; }, [](double x) { return x + 3; }, -2, 2},
     {"c + x", [](const Tensor& x) { return 3 + x; }, [](double x) { return x + 3; }, -2, 2},
     {"x - c", [](const Tensor& x) { return x - 3; }, [](double x) { return x - 3; }, -2, 2},
@@ -87,14 +89,16 @@ TEST_CASE("unary ops compute their formula and its derivative") {
     for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 5}, Shape{2, 1, 17}, Shape{33}}) {
       CAPTURE(unary.name);
       const Tensor x = random_tensor(shape, 3, unary.low, unary.high);
-      check_close(unary.op(x), from_formula(shape, [&](const At& i) { return unary.formula(element(x, i)); }));
+      check_close(unary.op(x),
+                  from_formula(shape, [&](const At& i) { return unary.formula(element(x, i)); }));
       check_gradients([&](const auto& in) { return unary.op(in[0]); }, {x});
     }
 }
 
 TEST_CASE("binary ops compute their formula with broadcasting, and both derivatives") {
   for (const Binary& binary : binary_ops)
-    for (const auto& [a_shape, b_shape] : broadcast_pairs) {
+    for (const auto& shapes : broadcast_pairs) {
+      const Shape &a_shape = shapes.a, &b_shape = shapes.b;
       const Tensor a = random_tensor(a_shape, 1, 0.5, 2), b = random_tensor(b_shape, 2, 0.5, 2);
       INFO(binary.name << " " << a_shape.str() << " and " << b_shape.str());
       const Shape out = broadcast_shape("test", a_shape, b_shape);
@@ -111,8 +115,10 @@ TEST_CASE("binary ops compute their formula with broadcasting, and both derivati
 TEST_CASE("a tensor may stand on both sides of a binary op") {
   for (const Binary& binary : binary_ops) {
     CAPTURE(binary.name);
-    check_gradients([&](const auto& in) { return binary.op(in[0], in[0]); }, {random_tensor({3, 5}, 4, 0.5, 2)});
-    check_gradients([&](const auto& in) { return binary.op(in[0], in[0][1]); }, {random_tensor({3, 5}, 4, 0.5, 2)});
+    check_gradients([&](const auto& in) { return binary.op(in[0], in[0]); },
+                    {random_tensor({3, 5}, 4, 0.5, 2)});
+    check_gradients([&](const auto& in) { return binary.op(in[0], in[0][1]); },
+                    {random_tensor({3, 5}, 4, 0.5, 2)});
   }
 }
 
@@ -147,10 +153,15 @@ TEST_CASE("shapes that do not broadcast are refused, naming the op") {
 TEST_CASE("where takes one side or the other, and its gradient goes to the side taken") {
   const struct {
     Shape condition, a, b;
-  } cases[] = {{{3, 5}, {3, 5}, {3, 5}}, {{5}, {3, 5}, {}}, {{3, 1}, {1, 5}, {3, 1}}, {{2, 1, 1}, {5}, {3, 1}}, {{}, {2}, {2}}};
+  } cases[] = {{{3, 5}, {3, 5}, {3, 5}},
+               {{5}, {3, 5}, {}},
+               {{3, 1}, {1, 5}, {3, 1}},
+               {{2, 1, 1}, {5}, {3, 1}},
+               {{}, {2}, {2}}};
   for (const auto& c : cases) {
     const Tensor a = random_tensor(c.a, 1), b = random_tensor(c.b, 2), draw = random_tensor(c.condition, 3);
-    const Tensor condition = from_formula(c.condition, [&](const At& i) { return element(draw, i) > 0 ? 1 : 0; });
+    const Tensor condition =
+        from_formula(c.condition, [&](const At& i) { return element(draw, i) > 0 ? 1 : 0; });
     const Shape out = broadcast_shape("test", broadcast_shape("test", c.a, c.b), c.condition);
     check_close(where(condition, a, b), from_formula(out, [&](const At& i) {
                   return element(condition, i) != 0 ? element(a, i) : element(b, i);

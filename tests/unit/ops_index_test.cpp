@@ -9,7 +9,9 @@ TEST_CASE("embedding looks rows up") {
   const Tensor table = random_tensor({5, 3});
   const IntTensor ids({2, 4}, {4, 0, 0, 2, 1, 4, 4, 4});
   const Tensor out = embedding(table, ids);
-  check_close(out, from_formula({2, 4, 3}, [&](const At& i) { return element(table, {ids(i[0], i[1]), i[2]}); }));
+  check_close(out, from_formula({2, 4, 3}, [&](const At& i) {
+                return element(table, {ids(i[0], i[1]), i[2]});
+              }));
   check_gradients([&](const auto& in) { return embedding(in[0], ids); }, {table});
   CHECK(embedding(table, IntTensor({}, {3})).shape() == Shape{3});
   CHECK(embedding(table, IntTensor({0}, {})).shape() == Shape{0, 3});
@@ -27,7 +29,8 @@ TEST_CASE("embedding refuses ids outside the table and tables that are none") {
                        "embedding: id 5 (number 1 of (2)) is outside the table (5,3)", Error);
   CHECK_THROWS_WITH_AS(embedding(zeros({5, 3}), IntTensor({1}, {-1})),
                        "embedding: id -1 (number 0 of (1)) is outside the table (5,3)", Error);
-  CHECK_THROWS_WITH_AS(embedding(zeros({5}), IntTensor({1}, {0})), "embedding: the table has shape (5), not (V,C)", Error);
+  CHECK_THROWS_WITH_AS(embedding(zeros({5}), IntTensor({1}, {0})),
+                       "embedding: the table has shape (5), not (V,C)", Error);
 }
 
 TEST_CASE("gather picks along an axis, the same element as often as asked") {
@@ -53,8 +56,8 @@ TEST_CASE("gather refuses indices outside and shapes that do not fit") {
                        "gather: index 3 is outside axis 1 of (2,3), which has size 3", Error);
   CHECK_THROWS_WITH_AS(gather(x, 1, IntTensor({3, 1}, {0, 0, 0})),
                        "gather: index (3,1) and (2,3) differ in more than axis 1", Error);
-  CHECK_THROWS_WITH_AS(gather(x, 0, IntTensor({3}, {0, 0, 0})), "gather: index (3) and (2,3) differ in more than axis 0",
-                       Error);
+  CHECK_THROWS_WITH_AS(gather(x, 0, IntTensor({3}, {0, 0, 0})),
+                       "gather: index (3) and (2,3) differ in more than axis 0", Error);
 }
 
 }  // namespace

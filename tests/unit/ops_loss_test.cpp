@@ -8,7 +8,8 @@
 namespace attn {
 namespace {
 
-// -sum_v q(v) log softmax(x)_v with q = (1 - smoothing) one-hot + smoothing / V, mean over the targets that count.
+// -sum_v q(v) log softmax(x)_v with q = (1 - smoothing) one-hot + smoothing / V, mean over the targets that
+// count.
 double naive_cross_entropy(const Tensor& logits, const IntTensor& targets, double smoothing, int ignore) {
   const Index V = logits.size(-1);
   double total = 0, count = 0;
@@ -38,8 +39,9 @@ TEST_CASE("cross_entropy follows its formula, with smoothing and ignored targets
         if (targets[0] == ignore) continue;
         INFO(shape.str() << " smoothing " << smoothing << " ignore " << ignore);
         const CrossEntropyOptions options{.smoothing = static_cast<real>(smoothing), .ignore = ignore};
-        check_close(cross_entropy(logits, targets, options),
-                    scalar(static_cast<real>(naive_cross_entropy(logits, targets, options.smoothing, ignore))));
+        check_close(
+            cross_entropy(logits, targets, options),
+            scalar(static_cast<real>(naive_cross_entropy(logits, targets, options.smoothing, ignore))));
         check_gradients([&](const auto& in) { return cross_entropy(in[0], targets, options); }, {logits});
       }
 }
@@ -58,7 +60,8 @@ TEST_CASE("cross_entropy has the numbers worked out by hand") {
   CHECK(loss(2, 0, {.ignore = 0}) == doctest::Approx(0.40760596).epsilon(1e-7));
 }
 
-TEST_CASE("an ignored target gets a gradient of zero, the others softmax minus one-hot, divided by their number") {
+TEST_CASE(
+    "an ignored target gets a gradient of zero, the others softmax minus one-hot, divided by their number") {
   Tensor logits = tensor({{0, 0}, {5, 7}, {0, 0}}).requires_grad();
   backward(cross_entropy(logits, IntTensor({3}, {0, -100, 1})));
   CHECK(equal(logits.grad(), tensor({{-0.25, 0.25}, {0, 0}, {0.25, -0.25}})));

@@ -9,12 +9,14 @@ namespace {
 
 // sum_k a[..., i, k] b[..., k, j]: a stretched batch axis is what `element` does with any axis of size 1.
 Tensor naive_matmul(const Tensor& a, const Tensor& b) {
-  const Shape batch = broadcast_shape("test", Shape(a.shape().begin(), a.rank() - 2), Shape(b.shape().begin(), b.rank() - 2));
+  const Shape batch =
+      broadcast_shape("test", Shape(a.shape().begin(), a.rank() - 2), Shape(b.shape().begin(), b.rank() - 2));
   const Shape out = batch.inserted(batch.rank(), a.size(-2)).inserted(batch.rank() + 1, b.size(-1));
   const int row = out.rank() - 2, column = out.rank() - 1;
   return from_formula(out, [&](const At& at) {
     double sum = 0;
-    for (Index k = 0; k < a.size(-1); ++k) sum += element(a, with(at, column, k)) * element(b, with(at, row, k));
+    for (Index k = 0; k < a.size(-1); ++k)
+      sum += element(a, with(at, column, k)) * element(b, with(at, row, k));
     return sum;
   });
 }
@@ -55,7 +57,8 @@ TEST_CASE("matmul multiplies matrices and batches of them, either side transpose
 }
 
 TEST_CASE("larger products, past the edge of every tile, agree with the three loops") {
-  for (const auto& [m, k, n] : {std::array<Index, 3>{17, 33, 65}, {70, 129, 31}, {1, 300, 100}, {100, 3, 1}, {33, 257, 67}}) {
+  for (const auto& [m, k, n] :
+       {std::array<Index, 3>{17, 33, 65}, {70, 129, 31}, {1, 300, 100}, {100, 3, 1}, {33, 257, 67}}) {
     const Tensor a = random_tensor({m, k}, 1), b = random_tensor({k, n}, 2), expected = naive_matmul(a, b);
     const double tolerance = double_build ? 1e-12 : 1e-4;
     check_close(matmul(a, b), expected, tolerance);
@@ -95,12 +98,13 @@ TEST_CASE("a matrix may be multiplied by itself") {
   const Tensor x = random_tensor({4, 4});
   check_gradients([](const auto& in) { return matmul(in[0], in[0]); }, {x});
   check_gradients([](const auto& in) { return matmul(in[0], in[0], Transpose::second); }, {x});
-  check_gradients([](const auto& in) { return matmul(in[0], in[0], Transpose::first); }, {random_tensor({3, 5})});
+  check_gradients([](const auto& in) { return matmul(in[0], in[0], Transpose::first); },
+                  {random_tensor({3, 5})});
 }
 
 TEST_CASE("shapes that do not multiply are refused in full") {
-  CHECK_THROWS_WITH_AS(matmul(zeros({2, 3}), zeros({4, 5})), "matmul: (2,3) x (4,5): inner dimensions differ (3 and 4)",
-                       Error);
+  CHECK_THROWS_WITH_AS(matmul(zeros({2, 3}), zeros({4, 5})),
+                       "matmul: (2,3) x (4,5): inner dimensions differ (3 and 4)", Error);
   CHECK_THROWS_WITH_AS(matmul(zeros({2, 3}), zeros({3, 5}), Transpose::second),
                        "matmul: (2,3) x (3,5)ᵀ: inner dimensions differ (3 and 5)", Error);
   CHECK_THROWS_WITH_AS(matmul(zeros({2, 3, 4}), zeros({5, 4, 6})),
@@ -108,16 +112,16 @@ TEST_CASE("shapes that do not multiply are refused in full") {
   CHECK_THROWS_WITH_AS(matmul(scalar(1), zeros({1})), "matmul: () x (1): a scalar is not a matrix", Error);
   CHECK_THROWS_WITH_AS(matmul(zeros({3}), zeros({3, 2}), Transpose::first),
                        "matmul: (3)ᵀ x (3,2): a vector has no transpose", Error);
-  CHECK_THROWS_WITH_AS(linear(zeros({2, 3}), zeros({5, 4})), "linear: x (2,3) does not fit the weight (5,4), which is (out,in)",
-                       Error);
-  CHECK_THROWS_WITH_AS(linear(zeros({2, 4}), zeros({5, 4}), zeros({4})), "linear: the bias (4) does not fit the weight (5,4)",
-                       Error);
+  CHECK_THROWS_WITH_AS(linear(zeros({2, 3}), zeros({5, 4})),
+                       "linear: x (2,3) does not fit the weight (5,4), which is (out,in)", Error);
+  CHECK_THROWS_WITH_AS(linear(zeros({2, 4}), zeros({5, 4}), zeros({4})),
+                       "linear: the bias (4) does not fit the weight (5,4)", Error);
 }
 
 TEST_CASE("linear is its composed twin: activation(x weightᵀ + bias)") {
   const Tensor weight = random_tensor({5, 3}, 2), bias = random_tensor({5}, 3);
-  for (const Activation f : {Activation::none, Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu,
-                             Activation::tanh, Activation::sigmoid, Activation::exp})
+  for (const Activation f : {Activation::none, Activation::relu, Activation::gelu, Activation::gelu_tanh,
+                             Activation::silu, Activation::tanh, Activation::sigmoid, Activation::exp})
     for (const Shape& shape : {Shape{3}, Shape{1, 3}, Shape{7, 3}, Shape{2, 4, 3}}) {
       CAPTURE(static_cast<int>(f));
       const Tensor x = random_tensor(shape, 1);

@@ -20,7 +20,8 @@ double row_mean(const Tensor& x, const At& at, const Function& f) {
 TEST_CASE("layer_norm makes mean 0 and variance 1, then applies gain and bias") {
   for (const Shape& shape : shapes) {
     CAPTURE(shape.str());
-    const Tensor x = random_tensor(shape, 1), gain = random_tensor({shape[-1]}, 2), bias = random_tensor({shape[-1]}, 3);
+    const Tensor x = random_tensor(shape, 1), gain = random_tensor({shape[-1]}, 2),
+                 bias = random_tensor({shape[-1]}, 3);
     const Tensor expected = from_formula(shape, [&](const At& i) {
       const double mean = row_mean(x, i, [](double v) { return v; });
       const double variance = row_mean(x, i, [&](double v) { return (v - mean) * (v - mean); });
@@ -39,7 +40,8 @@ TEST_CASE("layer_norm makes mean 0 and variance 1, then applies gain and bias") 
 
 TEST_CASE("layer_norm of 1, 2, 3, 4 has the numbers worked out by hand") {
   // mean 2.5, variance 1.25: (x - 2.5) / sqrt(1.25 + 1e-5)
-  check_close(layer_norm(tensor({1, 2, 3, 4}), {}, {}), tensor({-1.34163542, -0.44721181, 0.44721181, 1.34163542}), 1e-7);
+  check_close(layer_norm(tensor({1, 2, 3, 4}), {}, {}),
+              tensor({-1.34163542, -0.44721181, 0.44721181, 1.34163542}), 1e-7);
   check_close(layer_norm(full({3}, 5), {}, {}), zeros({3}));
 }
 
@@ -67,9 +69,10 @@ TEST_CASE("gains and biases that do not fit are refused") {
                        "layer_norm: the gain (4) does not fit the last axis of (2,3)", Error);
   CHECK_THROWS_WITH_AS(layer_norm(zeros({2, 3}), {}, zeros({2, 3})),
                        "layer_norm: the bias (2,3) does not fit the last axis of (2,3)", Error);
-  CHECK_THROWS_WITH_AS(rms_norm(zeros({2, 3}), zeros({2})), "rms_norm: the gain (2) does not fit the last axis of (2,3)",
+  CHECK_THROWS_WITH_AS(rms_norm(zeros({2, 3}), zeros({2})),
+                       "rms_norm: the gain (2) does not fit the last axis of (2,3)", Error);
+  CHECK_THROWS_WITH_AS(layer_norm(scalar(1), {}, {}), "layer_norm: () has no last axis to normalise over",
                        Error);
-  CHECK_THROWS_WITH_AS(layer_norm(scalar(1), {}, {}), "layer_norm: () has no last axis to normalise over", Error);
 }
 
 TEST_CASE("dropout drops the elements whose random bits are low, as many as asked, and keeps the mean") {
@@ -103,10 +106,12 @@ TEST_CASE("dropout applies the same mask backward, and another one next time") {
 }
 
 TEST_CASE("dropout has the gradient of its mask") {
-  check_gradients([](const auto& in) {
-    Rng rng(5);
-    return dropout(in[0], 0.3, rng);
-  }, {random_tensor({7, 9})});
+  check_gradients(
+      [](const auto& in) {
+        Rng rng(5);
+        return dropout(in[0], 0.3, rng);
+      },
+      {random_tensor({7, 9})});
 }
 
 TEST_CASE("dropout with probability 0 does nothing, with 1 it drops all, beyond it is refused") {

@@ -121,7 +121,8 @@ TEST_CASE("top_k lists the largest in order, equals by place") {
   CHECK(top.indices.values() == std::vector<int>{1, 3, 2, 3, 0, 1});
   CHECK(top.indices.shape() == Shape{2, 3});
   CHECK(top_k(tensor({1, 2}), 0).values.numel() == 0);
-  CHECK_THROWS_WITH_AS(top_k(zeros({2, 3}), 4), "top_k: 4 of the 3 elements of the last axis of (2,3)", Error);
+  CHECK_THROWS_WITH_AS(top_k(zeros({2, 3}), 4), "top_k: 4 of the 3 elements of the last axis of (2,3)",
+                       Error);
 }
 
 TEST_CASE("softmax and log_softmax follow their formula along the last axis") {
@@ -129,7 +130,8 @@ TEST_CASE("softmax and log_softmax follow their formula along the last axis") {
     CAPTURE(shape.str());
     const Tensor x = random_tensor(shape, 5, -3, 3);
     const int last = x.rank() - 1;
-    const Tensor total = fold_axis(x, last, 0, [](double sum, double value) { return sum + std::exp(value); });
+    const Tensor total =
+        fold_axis(x, last, 0, [](double sum, double value) { return sum + std::exp(value); });
     check_close(softmax(x), from_formula(shape, [&](const At& i) {
                   return std::exp(element(x, i)) / element(total, with(i, last, 0));
                 }));

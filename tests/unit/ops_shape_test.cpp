@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>  // swap
+#include <utility>    // pair
 
 #include "gradcheck.hpp"
 
@@ -74,9 +75,10 @@ TEST_CASE("concat lines tensors up along an axis") {
 }
 
 TEST_CASE("concat and stack refuse shapes that do not fit") {
-  CHECK_THROWS_WITH_AS(concat({zeros({2, 3}), zeros({3, 3})}, 1), "concat: (2,3) and (3,3) differ in more than axis 1",
-                       Error);
-  CHECK_THROWS_WITH_AS(concat({zeros({2, 3}), zeros({2})}, 0), "concat: (2,3) and (2) differ in more than axis 0", Error);
+  CHECK_THROWS_WITH_AS(concat({zeros({2, 3}), zeros({3, 3})}, 1),
+                       "concat: (2,3) and (3,3) differ in more than axis 1", Error);
+  CHECK_THROWS_WITH_AS(concat({zeros({2, 3}), zeros({2})}, 0),
+                       "concat: (2,3) and (2) differ in more than axis 0", Error);
   CHECK_THROWS_WITH_AS(concat({}), "concat: no tensors given", Error);
   CHECK_THROWS_WITH_AS(stack({zeros({2}), zeros({3})}), "stack: (2) and (3) are not the same shape", Error);
   CHECK_THROWS_WITH_AS(stack({}), "stack: no tensors given", Error);
@@ -96,29 +98,34 @@ TEST_CASE("stack makes a new axis anywhere") {
 TEST_CASE("slice takes a range of any axis") {
   const Tensor x = random_tensor({4, 5, 3});
   for (const int axis : {0, 1, 2, -1})
-    for (const auto& [begin, end] : {std::pair<Index, Index>{0, 1}, {1, 3}, {2, 3}, {0, 3}, {1, 1}}) {
+    for (const auto& range : {std::pair<Index, Index>{0, 1}, {1, 3}, {2, 3}, {0, 3}, {1, 1}}) {
       const int place = axis < 0 ? axis + 3 : axis;
+      const Index begin = range.first, end = range.second;
       INFO("axis " << axis << " from " << begin << " to " << end);
-      const Index first = begin;
-      check_close(slice(x, axis, begin, end), from_formula(x.shape().with(axis, end - begin), [&](const At& at) {
-                    return element(x, with(at, place, at[static_cast<std::size_t>(place)] + first));
+      check_close(slice(x, axis, begin, end),
+                  from_formula(x.shape().with(axis, end - begin), [&](const At& at) {
+                    return element(x, with(at, place, at[static_cast<std::size_t>(place)] + begin));
                   }));
-      const Index last = end;
-      check_gradients([&](const auto& in) { return slice(in[0], axis, first, last); }, {x});
+      check_gradients([&](const auto& in) { return slice(in[0], axis, begin, end); }, {x});
     }
 }
 
 TEST_CASE("a slice outside is refused with its range, axis and shape") {
   const Tensor x = zeros({4, 5});
-  CHECK_THROWS_WITH_AS(slice(x, 1, 2, 6), "slice: [2, 6) is outside axis 1 of (4,5), which has size 5", Error);
-  CHECK_THROWS_WITH_AS(slice(x, 0, -1, 2), "slice: [-1, 2) is outside axis 0 of (4,5), which has size 4", Error);
-  CHECK_THROWS_WITH_AS(slice(x, 0, 3, 2), "slice: [3, 2) is outside axis 0 of (4,5), which has size 4", Error);
+  CHECK_THROWS_WITH_AS(slice(x, 1, 2, 6), "slice: [2, 6) is outside axis 1 of (4,5), which has size 5",
+                       Error);
+  CHECK_THROWS_WITH_AS(slice(x, 0, -1, 2), "slice: [-1, 2) is outside axis 0 of (4,5), which has size 4",
+                       Error);
+  CHECK_THROWS_WITH_AS(slice(x, 0, 3, 2), "slice: [3, 2) is outside axis 0 of (4,5), which has size 4",
+                       Error);
   CHECK_THROWS_WITH_AS(slice(x, 2, 0, 1), "slice: axis 2 is outside (4,5), which has 2 axes", Error);
 }
 
 TEST_CASE("select takes one part and drops its axis") {
   const Tensor x = random_tensor({4, 5, 3});
-  check_close(select(x, 1, 2), from_formula({4, 3}, [&](const At& i) { return element(x, {i[0], 2, i[1]}); }));
+  check_close(select(x, 1, 2), from_formula({4, 3}, [&](const At& i) {
+                return element(x, {i[0], 2, i[1]});
+              }));
   CHECK(equal(select(x, -1, -1), select(x, 2, 2)));
   check_gradients([](const auto& in) { return select(in[0], 1, -2) + select(in[0], 1, 0); }, {x});
 }
@@ -130,10 +137,12 @@ TEST_CASE("split cuts equal parts and a smaller last one; concat undoes it") {
   CHECK(parts[0].shape() == Shape{2, 3});
   CHECK(parts[2].shape() == Shape{2, 1});
   CHECK(equal(concat(parts, 1), x));
-  check_gradients([](const auto& in) {
-    const std::vector<Tensor> parts = split(in[0], 3, 1);
-    return concat({parts[2], parts[0] * parts[1]}, 1);
-  }, {x});
+  check_gradients(
+      [](const auto& in) {
+        const std::vector<Tensor> parts = split(in[0], 3, 1);
+        return concat({parts[2], parts[0] * parts[1]}, 1);
+      },
+      {x});
   CHECK_THROWS_WITH_AS(split(x, 0), "split: parts of size 0 of (2,7)", Error);
 }
 

@@ -37,7 +37,8 @@ namespace attn {
 namespace {
 
 TEST_CASE("blocks are aligned to 64 bytes and as large as asked") {
-  for (const std::size_t bytes : {0, 1, 63, 64, 65, 80, 81, 100, 127, 128, 129, 1000, 4097, 100000, 1234567}) {
+  for (const std::size_t bytes :
+       {0, 1, 63, 64, 65, 80, 81, 100, 127, 128, 129, 1000, 4097, 100000, 1234567}) {
     CAPTURE(bytes);
     void* block = pool_allocate(bytes);
     CHECK(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
@@ -52,9 +53,12 @@ TEST_CASE("a block is never used twice, and a returned one is handed out again")
   CHECK(a != b);
   pool_release(a, 1000);
   const auto before = pool_statistics().system_allocations;
-  CHECK(pool_allocate(900) == a);  // of the same class: 897 to 1024 bytes
-  CHECK(pool_statistics().system_allocations == before);
-  pool_release(a, 900);
+  void* again = pool_allocate(900);  // of the same class: 897 to 1024 bytes
+  if (pool_recycles()) {
+    CHECK(again == a);
+    CHECK(pool_statistics().system_allocations == before);
+  }
+  pool_release(again, 900);
   pool_release(b, 1000);
 }
 
@@ -91,6 +95,7 @@ TEST_CASE("trimming gives free blocks back, so that the next one comes from the 
 }
 
 TEST_CASE("a block that cannot be had is not counted") {
+  if (!pool_recycles()) return;  // AddressSanitizer ends the program instead
   const auto before = pool_statistics().bytes_in_use;
   CHECK_THROWS_AS(empty({Index{1} << 45, Index{1} << 12}), std::bad_alloc);
   CHECK(pool_statistics().bytes_in_use == before);
@@ -113,17 +118,19 @@ struct Classifier {
   Rng rng{1};
   Tensor table = normal({11, 16}, rng, 0, 1).requires_grad();
   Tensor gain = ones({16}).requires_grad(), bias = zeros({16}).requires_grad();
-  Tensor hidden = normal({32, 16}, rng, 0, real(0.3)).requires_grad(), hidden_bias = zeros({32}).requires_grad();
+  Tensor hidden = normal({32, 16}, rng, 0, real(0.3)).requires_grad(),
+         hidden_bias = zeros({32}).requires_grad();
   Tensor out = normal({5, 32}, rng, 0, real(0.3)).requires_grad();
 
   real step() {
     const IntTensor ids({8}), targets({8});
     for (Index i = 0; i < 8; ++i) ids[i] = static_cast<int>(i % 11), targets[i] = static_cast<int>(i * i % 5);
-    const Tensor x = layer_norm(embedding(table, ids), gain, bias);                           // (8, 16)
-    const Tensor mixed = matmul(softmax(matmul(x, x, Transpose::second) * 0.25), x) + x;      // (8, 16)
+    const Tensor x = layer_norm(embedding(table, ids), gain, bias);                            // (8, 16)
+    const Tensor mixed = matmul(softmax(matmul(x, x, Transpose::second) * 0.25), x) + x;       // (8, 16)
     const Tensor h = dropout(linear(mixed, hidden, hidden_bias, Activation::gelu), 0.1, rng);  // (8, 32)
-    const Tensor logits = matmul(h, out, Transpose::second);                                  // (8, 5)
-    const Tensor loss = cross_entropy(logits, targets) + mean(out * out) * 0.01 + sum(slice(gain, 0, 0, 2)) * 0.001;
+    const Tensor logits = matmul(h, out, Transpose::second);                                   // (8, 5)
+    const Tensor loss =
+        cross_entropy(logits, targets) + mean(out * out) * 0.01 + sum(slice(gain, 0, 0, 2)) * 0.001;
     backward(loss);
     const NoGrad no_grad;
     for (Tensor* p : {&table, &gain, &bias, &hidden, &hidden_bias, &out}) {
@@ -143,7 +150,7 @@ TEST_CASE("from the second training step on, no allocation reaches the system") 
   real last = 0;
   for (int i = 0; i < 30; ++i) last = classifier.step();
   const long news_after = news;
-  CHECK(pool_statistics().system_allocations == before);
+  if (pool_recycles()) CHECK(pool_statistics().system_allocations == before);
   CHECK(news_after == news_before);
   CHECK(last < first);  // and it does learn
 }

@@ -52,12 +52,14 @@ inline At with(At at, int axis, Index i) {
 }
 
 // Equal up to rounding: |actual - expected| <= tolerance (1 + |expected|), and NaN where NaN is expected.
-inline void check_close(const Tensor& actual, const Tensor& expected, double tolerance = double_build ? 1e-12 : 1e-5) {
+inline void check_close(const Tensor& actual, const Tensor& expected,
+                        double tolerance = double_build ? 1e-12 : 1e-5) {
   REQUIRE_MESSAGE(actual.shape() == expected.shape(), "shape ", actual.shape().str(), ", expected ",
                   expected.shape().str());
   for (Index i = 0; i < actual.numel(); ++i) {
     const double x = actual.data()[i], y = expected.data()[i];
-    const bool close = x == y || std::fabs(x - y) <= tolerance * (1 + std::fabs(y)) || (std::isnan(x) && std::isnan(y));
+    const bool close =
+        x == y || std::fabs(x - y) <= tolerance * (1 + std::fabs(y)) || (std::isnan(x) && std::isnan(y));
     REQUIRE_MESSAGE(close, "element ", i, " of ", actual.shape().str(), " is ", x, ", expected ", y);
   }
 }

@@ -31,8 +31,9 @@ Words philox4x32(Words x, std::uint32_t k0, std::uint32_t k1) {
 
 std::uint32_t expected_bits(std::uint64_t key, std::uint64_t counter) {
   const std::uint64_t block = counter / 4;
-  const Words words = philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0, 0},
-                                 static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32));
+  const Words words =
+      philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0, 0},
+                 static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32));
   return words[counter % 4];
 }
 
@@ -54,7 +55,8 @@ TEST_CASE("philox is the published generator, four words a counter") {
   CHECK(philox(0, 3) == 0x9b00dbd8);
   for (const std::uint64_t key : keys)
     for (const std::uint64_t counter : counters)
-      for (std::uint64_t i = 0; i < 9; ++i) CHECK(philox(key, counter + i) == expected_bits(key, counter + i));
+      for (std::uint64_t i = 0; i < 9; ++i)
+        CHECK(philox(key, counter + i) == expected_bits(key, counter + i));
 }
 
 TEST_CASE("every kernel set draws the same stream, from any counter on") {
@@ -68,7 +70,8 @@ TEST_CASE("every kernel set draws the same stream, from any counter on") {
           kernel_set(set).philox(n, bits.data(), key, counter);
           int wrong = 0;
           for (Index i = 0; i < n; ++i)
-            wrong += bits[static_cast<std::size_t>(i)] != philox(key, counter + static_cast<std::uint64_t>(i));
+            wrong +=
+                bits[static_cast<std::size_t>(i)] != philox(key, counter + static_cast<std::uint64_t>(i));
           CHECK(wrong == 0);
           if (n < 199) CHECK(bits[static_cast<std::size_t>(n)] == 42);  // and nothing behind the end
         }

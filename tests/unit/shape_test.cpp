@@ -45,7 +45,8 @@ TEST_CASE("an axis can be resized, removed and inserted anywhere") {
 }
 
 TEST_CASE("shapes that cannot be are refused") {
-  CHECK_THROWS_WITH_AS((Shape{1, 2, 3, 4, 5, 6, 7}), "shape: rank 7 is more than the 6 axes supported", Error);
+  CHECK_THROWS_WITH_AS((Shape{1, 2, 3, 4, 5, 6, 7}), "shape: rank 7 is more than the 6 axes supported",
+                       Error);
   CHECK_THROWS_WITH_AS((Shape{2, -3}), "shape: axis 1 has a negative size (-3)", Error);
   CHECK_THROWS_WITH_AS((Shape{1, 2, 3, 4, 5, 6}.inserted(0, 1)),
                        "shape: (1,2,3,4,5,6) already has 6 axes, the most supported", Error);
@@ -56,8 +57,10 @@ TEST_CASE("negative axes count from the end, and axes outside are refused by nam
   CHECK(normalize_axis("sum", shape, 0) == 0);
   CHECK(normalize_axis("sum", shape, -1) == 1);
   CHECK(normalize_axis("sum", shape, -2) == 0);
-  CHECK_THROWS_WITH_AS(normalize_axis("sum", shape, 2), "sum: axis 2 is outside (2,3), which has 2 axes", Error);
-  CHECK_THROWS_WITH_AS(normalize_axis("max", shape, -3), "max: axis -3 is outside (2,3), which has 2 axes", Error);
+  CHECK_THROWS_WITH_AS(normalize_axis("sum", shape, 2), "sum: axis 2 is outside (2,3), which has 2 axes",
+                       Error);
+  CHECK_THROWS_WITH_AS(normalize_axis("max", shape, -3), "max: axis -3 is outside (2,3), which has 2 axes",
+                       Error);
   CHECK_THROWS_AS(normalize_axis("sum", Shape{}, 0), Error);
 }
 
@@ -65,9 +68,15 @@ TEST_CASE("broadcasting aligns from the right and stretches axes of size 1") {
   const struct {
     Shape a, b, out;
   } cases[] = {
-      {{2, 3}, {3}, {2, 3}},       {{2, 3}, {2, 1}, {2, 3}},           {{2, 1}, {1, 3}, {2, 3}},
-      {{}, {2, 3}, {2, 3}},        {{5, 1, 4}, {3, 1}, {5, 3, 4}},     {{1}, {}, {1}},
-      {{0, 3}, {1, 3}, {0, 3}},    {{1}, {0}, {0}},                    {{2, 1, 3, 1}, {4, 1, 5}, {2, 4, 3, 5}},
+      {{2, 3}, {3}, {2, 3}},
+      {{2, 3}, {2, 1}, {2, 3}},
+      {{2, 1}, {1, 3}, {2, 3}},
+      {{}, {2, 3}, {2, 3}},
+      {{5, 1, 4}, {3, 1}, {5, 3, 4}},
+      {{1}, {}, {1}},
+      {{0, 3}, {1, 3}, {0, 3}},
+      {{1}, {0}, {0}},
+      {{2, 1, 3, 1}, {4, 1, 5}, {2, 4, 3, 5}},
   };
   for (const auto& c : cases) {
     CAPTURE(c.a.str());

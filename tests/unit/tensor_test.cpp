@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>   // isnan
 #include <limits>  // numeric_limits
 
 #include "core/error.hpp"
@@ -29,7 +30,8 @@ TEST_CASE("tensors are made from shapes and from values") {
 }
 
 TEST_CASE("values that do not fill the shape are refused") {
-  CHECK_THROWS_WITH_AS(from_values({2, 3}, {1, 2}), "from_values: 2 values do not fill the shape (2,3)", Error);
+  CHECK_THROWS_WITH_AS(from_values({2, 3}, {1, 2}), "from_values: 2 values do not fill the shape (2,3)",
+                       Error);
   CHECK_THROWS_WITH_AS(tensor({{1, 2, 3}, {4, 5}}), "tensor: a row has 2 values, the first one 3", Error);
   CHECK_THROWS_WITH_AS(IntTensor({4}, {1, 2}), "IntTensor: 2 values do not fill the shape (4)", Error);
 }
@@ -40,7 +42,8 @@ TEST_CASE("a copy of a handle is the same tensor") {
   b(1) = 5;
   CHECK(a.values() == Values{0, 5, 0});
   Tensor c = b;
-  c = c;  // NOLINT: assignment to itself must not free it
+  const Tensor& alias = c;
+  c = alias;  // assignment to itself must not free it
   CHECK(c.values() == Values{0, 5, 0});
   c = Tensor();
   CHECK_FALSE(c);

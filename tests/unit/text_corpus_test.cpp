@@ -59,6 +59,8 @@ TEST_CASE("Unicode spaces become plain ones unless they are to be kept") {
   Files files;
   const std::string path = files.write("c.tsv", " Go. \tVa\u202F!\u00A0 Oui\n");
   CHECK(read_pairs(path) == std::vector<Pair>{{"Go.", "Va ! Oui"}});
+  CHECK(read_pairs(files.write("d.tsv", "a\tb\r\n"), {.plain_spaces = false}) ==
+        std::vector<Pair>{{"a", "b"}});
   CHECK(read_pairs(path, {.plain_spaces = false}) == std::vector<Pair>{{" Go. ", "Va\u202F!\u00A0 Oui"}});
 }
 

@@ -125,6 +125,14 @@ TEST_CASE("values that lead nowhere are never chosen") {
         "g: its first symbol cannot be written");
 }
 
+TEST_CASE("a symbol that asks for the same value twice fits only the same value") {
+  const Grammar grammar(
+      "g", "feature n = one two\nfeature m = one two\n<s> = {n} {m} <twice n m>\n<twice n n> = fits\n");
+  CHECK(all_of(grammar).size() == 2);
+  CHECK(all_of(grammar).count("One one fits") == 1);
+  CHECK(grammar.size() == 2);
+}
+
 TEST_CASE("the same seed gives the same sentences, another seed others, and all are distinct") {
   const Grammar grammar("tiny", tiny);
   CHECK(grammar.generate(8, 1) == grammar.generate(8, 1));

@@ -248,6 +248,12 @@ TEST_CASE("a word that was learned is encoded as learning left it") {
   }
 }
 
+TEST_CASE("merges are applied in the order they were learned") {
+  const int a = 4 + 'a', b = 4 + 'b', c = 4 + 'c', first = 4 + 256;
+  CHECK(BpeVocabulary({}, {{a, b}, {b, c}}).encode("abc") == std::vector<int>{first, c});
+  CHECK(BpeVocabulary({}, {{b, c}, {a, b}}).encode("abc") == std::vector<int>{a, first});
+}
+
 TEST_CASE("bpe words put together are the text, and none is long") {
   std::mt19937_64 random(7);
   for (int round = 0; round < 100; ++round) {

@@ -73,7 +73,9 @@ TEST_CASE("a long loop is really shared, a short one and one inside another are 
   std::vector<int> inside(4, 0), nested(4, 0);
   parallel_for(4, 1, [&](Index begin, Index) {
     inside[static_cast<std::size_t>(begin)] = in_parallel();
-    parallel_for(4, 1, [&](Index from, Index to) { nested[static_cast<std::size_t>(begin)] = static_cast<int>(to - from); });
+    parallel_for(4, 1, [&](Index from, Index to) {
+      nested[static_cast<std::size_t>(begin)] = static_cast<int>(to - from);
+    });
   });
   CHECK(inside == std::vector<int>(4, 1));
   CHECK(nested == std::vector<int>(4, 4));  // one call with the whole range
@@ -93,9 +95,10 @@ TEST_CASE("elementwise ops have the same bits on any number of threads") {
   check("sqrt", [](const Tensor& x) { return sqrt(x); });
   check("sin", [](const Tensor& x) { return sin(x); });
   check("pow", [](const Tensor& x) { return pow(x, 2.5); });
-  for (const Activation f : {Activation::exp, Activation::tanh, Activation::sigmoid, Activation::relu, Activation::silu,
-                             Activation::gelu, Activation::gelu_tanh})
-    check(fmt::format("activation {}", static_cast<int>(f)).c_str(), [f](const Tensor& x) { return activate(x, f); });
+  for (const Activation f : {Activation::exp, Activation::tanh, Activation::sigmoid, Activation::relu,
+                             Activation::silu, Activation::gelu, Activation::gelu_tanh})
+    check(fmt::format("activation {}", static_cast<int>(f)).c_str(),
+          [f](const Tensor& x) { return activate(x, f); });
   check("dropout", [](const Tensor& x) {
     Rng rng(3);
     return dropout(x, 0.4, rng);
@@ -116,15 +119,16 @@ TEST_CASE("reductions, rows and norms have the same bits on any number of thread
   check_op("max", [](const auto& in) { return max(in[0], 1); }, {large});
   check_op("softmax", [](const auto& in) { return softmax(in[0]); }, {large});
   check_op("log_softmax", [](const auto& in) { return log_softmax(in[0]); }, {large});
-  check_op("layer_norm", [](const auto& in) { return layer_norm(in[0], in[1], in[2]); }, {large, {129}, {129}});
+  check_op("layer_norm", [](const auto& in) { return layer_norm(in[0], in[1], in[2]); },
+           {large, {129}, {129}});
   check_op("rms_norm", [](const auto& in) { return rms_norm(in[0], in[1]); }, {large, {129}});
   // More rows than fit one chunk of columns: the gradients of gain and bias are cut at odd columns.
   check_op("layer_norm, many rows", [](const auto& in) { return layer_norm(in[0], in[1], in[2]); },
            {{1200, 67}, {67}, {67}});
   const IntTensor targets({301});
   for (Index i = 0; i < 301; ++i) targets[i] = static_cast<int>(i * 7 % 129);
-  check_op("cross_entropy", [&](const auto& in) { return cross_entropy(in[0], targets, {.smoothing = real(0.1)}); },
-           {large});
+  check_op("cross_entropy",
+           [&](const auto& in) { return cross_entropy(in[0], targets, {.smoothing = real(0.1)}); }, {large});
   check_op("embedding", [&](const auto& in) { return embedding(in[0], targets); }, {{129, 65}});
   check_op("transpose", [](const auto& in) { return transpose(in[0]); }, {large});
   check_op("concat", [](const auto& in) { return concat({in[0], in[1]}, 1); }, {large, large});
@@ -144,16 +148,20 @@ TEST_CASE("matrix products have the same bits on any number of threads") {
   check_op("wide", [](const auto& in) { return matmul(in[0], in[1]); }, {{5, 7}, {7, 3000}});
   check_op("deep", [](const auto& in) { return matmul(in[0], in[1]); }, {{9, 5000}, {5000, 11}});
   for (const Activation f : {Activation::none, Activation::relu, Activation::gelu})
-    check_op("linear", [f](const auto& in) { return linear(in[0], in[1], in[2], f); }, {{211, 96}, {130, 96}, {130}});
+    check_op("linear", [f](const auto& in) { return linear(in[0], in[1], in[2], f); },
+             {{211, 96}, {130, 96}, {130}});
 }
 
 TEST_CASE("ten training steps of a small network have the same bits on any number of threads") {
   check_same_bits([] {
     Rng rng(42);
     const Index batch = 130, inputs = 96, hidden = 301, classes = 10;
-    Tensor w1 = normal({hidden, inputs}, rng, 0, real(0.1)).requires_grad(), b1 = zeros({hidden}).requires_grad();
-    Tensor w2 = normal({hidden, hidden}, rng, 0, real(0.1)).requires_grad(), b2 = zeros({hidden}).requires_grad();
-    Tensor w3 = normal({classes, hidden}, rng, 0, real(0.1)).requires_grad(), b3 = zeros({classes}).requires_grad();
+    Tensor w1 = normal({hidden, inputs}, rng, 0, real(0.1)).requires_grad(),
+           b1 = zeros({hidden}).requires_grad();
+    Tensor w2 = normal({hidden, hidden}, rng, 0, real(0.1)).requires_grad(),
+           b2 = zeros({hidden}).requires_grad();
+    Tensor w3 = normal({classes, hidden}, rng, 0, real(0.1)).requires_grad(),
+           b3 = zeros({classes}).requires_grad();
     Tensor gain = ones({hidden}).requires_grad(), bias = zeros({hidden}).requires_grad();
     const std::vector<Tensor> parameters = {w1, b1, w2, b2, w3, b3, gain, bias};
     const Tensor x = normal({batch, inputs}, rng);

@@ -81,6 +81,28 @@ TEST_CASE("gradients are right with dropout, when the random numbers repeat" * d
   });
 }
 
+TEST_CASE("post-norm normalises each sum, pre-norm what goes into each sublayer") {
+  for (const bool pre_norm : {false, true}) {
+    TransformerConfig config = small_config();
+    config.pre_norm = pre_norm;
+    Rng rng(1);
+    Block block(config, true, true, rng);
+    shaken(block);
+    Context context;
+    const Tensor input = random_tensor({2, 4, 8}), memory = random_tensor({2, 5, 8}, 2);
+    const Mask causal{.causal = true}, lengths{.key_lengths = IntTensor({2}, {5, 2})};
+    Tensor x = input;
+    const auto sublayer = [&](const Norm& norm, const TensorFunction& f) {
+      x = pre_norm ? x + f({norm(x)}) : norm(x + f({x}));
+    };
+    sublayer(block.self_norm, [&](const auto& y) { return block.self(y[0], y[0], causal, context, "", 0); });
+    sublayer(block.cross_norm,
+             [&](const auto& y) { return block.cross(y[0], memory, lengths, context, "", 0); });
+    sublayer(block.feed_forward_norm, [&](const auto& y) { return block.feed_forward(y[0], context); });
+    check_close(block(input, causal, memory, lengths, context, 0), x);
+  }
+}
+
 TEST_CASE("no output of the decoder moves when a later token changes, in every setting") {
   with_every_model([](const Transformer& model) {
     Context context;
@@ -202,19 +224,37 @@ TEST_CASE("training drops, evaluation does not, and the generator decides what")
 // 37,000 · 512 for the embedding; six encoder layers of attention (4 · 512² + 4 · 512), feed-forward
 // (2 · 512 · 2048 + 2048 + 512) and two norms (4 · 512); six decoder layers with one more attention and norm.
 TEST_CASE("the base model has 63,082,496 parameters" * doctest::skip(double_build)) {
-  Rng rng(1);
-  const Transformer base({.source_vocabulary = 37000, .vocabulary = 37000, .share_embeddings = true}, rng);
-  const ParameterList list = parameters_of(base);
-  CHECK(list.count() == 63082496);
-  const std::vector<PartCount> parts = count_by_part(list), layers = count_by_part(list, 3);
-  REQUIRE(parts.size() == 3);
-  CHECK(parts[0].part == "embedding");
+  const std::vector<PartCount> parts = [] {
+    Rng rng(1);
+    const Transformer base({.source_vocabulary = 37000, .vocabulary = 37000, .share_embeddings = true}, rng);
+    return count_by_part(parameters_of(base), 3);
+  }();
+  trim_pool();
+  Index total = 0;
+  for (const PartCount& part : parts) total += part.count;
+  CHECK(total == 63082496);
+  REQUIRE(parts.size() == 13);
+  CHECK(parts[0].part == "embedding.table");
   CHECK(parts[0].count == 18944000);
-  CHECK(parts[1].count == 6 * 3152384);
-  CHECK(parts[2].part == "decoder");
-  CHECK(parts[2].count == 6 * 4204032);
-  CHECK(layers[1].part == "encoder.block.0");
-  CHECK(layers[1].count == 3152384);
+  CHECK(parts[1].part == "encoder.block.0");
+  CHECK(parts[1].count == 3152384);
+  CHECK(parts[12].part == "decoder.block.5");
+  CHECK(parts[12].count == 4204032);
+}
+
+TEST_CASE("parameters are counted by part") {
+  TransformerConfig config = small_config();
+  config.encoder_layers = config.decoder_layers = 1;
+  Rng rng(1);
+  const std::vector<PartCount> parts = count_by_part(parameters_of(Transformer(config, rng)));
+  REQUIRE(parts.size() == 4);
+  CHECK(parts[0].part == "target_embedding");
+  CHECK(parts[0].count == 7 * 8);
+  CHECK(parts[1].count == 9 * 8);
+  const Index attention = 4 * (8 * 8 + 8), feed_forward = 2 * 8 * 12 + 12 + 8, norm = 2 * 8;
+  CHECK(parts[2].part == "encoder");
+  CHECK(parts[2].count == attention + feed_forward + 2 * norm);
+  CHECK(parts[3].count == 2 * attention + feed_forward + 3 * norm);
 }
 
 TEST_CASE("tied and shared embeddings are one tensor, others are not") {

@@ -3,7 +3,6 @@
 
 #include <algorithm>  // max, min
 #include <cmath>      // NAN, log10
-#include <set>        // set
 #include <string>     // string
 
 #include "core/error.hpp"
@@ -115,7 +114,7 @@ TEST_CASE("on a logarithmic axis equal factors are equal distances") {
   CHECK_THROWS_AS(line_chart({{.y = {1, 2}}}, {.y_scale = Scale::Log10, .y_low = 0}), Error);
 }
 
-TEST_CASE("NaN and infinity break a line and leave a cross at the upper edge") {
+TEST_CASE("NaN and infinity break a line and leave a cross at the edge they lie beyond") {
   Numbers values(101, 1.0);
   for (std::size_t i = 40; i < 60; ++i) values[i] = i == 50 ? INFINITY : NAN;
   const Image image = line_chart({{.y = values}}, {.y_low = 0, .y_high = 4});
@@ -126,6 +125,8 @@ TEST_CASE("NaN and infinity break a line and leave a cross at the upper edge") {
   const Found cross = find(image, palette(0), 0, from - 12, to);
   CHECK(cross.count > 4);
   CHECK(cross.bottom < image.height() / 4);
+  const Image zero = line_chart({{.y = {1, 1, 0}}}, {.y_scale = Scale::Log10, .y_low = 0.1, .y_high = 10});
+  CHECK(find(zero, palette(0), 0, zero.width() - 40).top > zero.height() * 2 / 3);
 }
 
 TEST_CASE("what lies beyond the given ends of an axis is clipped to the plot") {
@@ -194,6 +195,25 @@ TEST_CASE("bars below zero, NaN, groups, long names and no bars at all") {
   }
   CHECK_THROWS_WITH_AS(bar_chart({"a"}, {1, 2}), "bar_chart: 2 values for 1 labels", Error);
   CHECK_THROWS_AS(bar_chart({"a", "b"}, {1, 2}, {.colors = {0}}), Error);
+}
+
+// Name and number drawn together have as much ink as each of them alone only where they do not overlap.
+TEST_CASE("the number of a bar below zero does not cover the bar's name") {
+  const auto ink = [](const Image& image) {
+    int count = 0;
+    for (int y = 0; y < image.height(); ++y)
+      for (int x = 0; x < image.width(); ++x) count += image.at(x, y) == paint::ink;
+    return count;
+  };
+  for (const bool vertical : {false, true})
+    for (const double value : {-2.0, -INFINITY}) {
+      const int name = ink(bar_chart({"■■■"}, {value}, {.vertical = vertical, .numbers = false}));
+      const int number = ink(bar_chart({""}, {value}, {.vertical = vertical}));
+      CHECK(name > 50);
+      CHECK(number > 3);
+      CHECK(ink(bar_chart({"■■■"}, {value}, {.vertical = vertical})) ==
+            doctest::Approx(name + number).epsilon(0.02));
+    }
 }
 
 TEST_CASE("a scatter's background has its first row at the top, under the points") {

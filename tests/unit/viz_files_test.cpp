@@ -1,6 +1,8 @@
 // Pictures as files: what is written can be read back, whole or not at all, and the gallery finds it.
 #include <doctest/doctest.h>
 
+#include <algorithm>   // min
+#include <cmath>       // abs, NAN
 #include <filesystem>  // path
 #include <fstream>     // ifstream, ofstream
 #include <functional>  // function

@@ -2,9 +2,10 @@
 // right place.
 #include <doctest/doctest.h>
 
-#include <cmath>   // NAN
-#include <string>  // string
-#include <vector>  // vector
+#include <algorithm>  // max
+#include <cmath>      // NAN
+#include <string>     // string
+#include <vector>     // vector
 
 #include "core/viz/viz.hpp"
 

@@ -1,0 +1,95 @@
+#include "lessons/13_translator/data.hpp"
+
+#include <algorithm>      // min
+#include <unordered_set>  // unordered_set
+
+#include "core/error.hpp"
+#include "nn/text/bpe.hpp"
+#include "nn/text/toy_languages.hpp"
+#include "nn/text/utf8.hpp"
+
+namespace attn {
+namespace {
+
+constexpr Index validation_sentences = 250;
+
+Dataset toy(const Settings& settings) {
+  const bool french = settings.pair == "en-fr";
+  const Grammar& grammar = french ? english_french() : english_korean();
+  const std::uint64_t seed = static_cast<std::uint64_t>(settings.seed);
+  Dataset data{.source_language = "English",
+               .target_language = french ? "French" : "Korean",
+               .train = grammar.generate(settings.pairs, seed, Grammar::Part::training),
+               .validation = {},
+               .test = {},
+               .unseen = {},
+               .watched = french ? "The black horse does not want the small red apples."
+                                 : "The teacher bought two red flowers yesterday."};
+  const std::vector<Grammar::WordPair> pairs = grammar.held_out();
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Grammar::WordPair& pair = pairs[pairs.size() - 1 - i * pairs.size() / 4];
+    data.unseen.push_back("`" + pair.first[0] + "` with `" + pair.second[0] + (i < 2 ? "`," : "`"));
+  }
+  for (const Pair& pair :
+       grammar.generate(validation_sentences + settings.test, seed + 1, Grammar::Part::held_out)) {
+    auto& part = data.validation.size() < validation_sentences ? data.validation : data.test;
+    part.push_back({pair.source, {pair.target}});
+  }
+  return data;
+}
+
+// How many distinct sentences could be held out.
+Index count_candidates(const std::vector<Pair>& pairs, Index max_words) {
+  std::unordered_set<std::string_view> distinct;
+  for (const Pair& pair : pairs)
+    if (max_words == 0 || static_cast<Index>(split_at_spaces(pair.source).size()) <= max_words)
+      distinct.insert(pair.source);
+  return static_cast<Index>(distinct.size());
+}
+
+// At most a tenth of the sentences is for the test and a twentieth for validation, so that small corpora
+// work.
+Dataset corpus(const Settings& settings) {
+  const std::vector<Pair> pairs = settings.corpus.empty()
+                                      ? read_aligned(settings.source_file, settings.target_file)
+                                      : read_pairs(settings.corpus);
+  const Index candidates = count_candidates(pairs, settings.test_words);
+  if (candidates < 20)
+    fail("{} distinct sentences of at most {} words are too few to keep some for a test; 20 are the least",
+         candidates, settings.test_words);
+  const Split split = split_by_source(pairs, {.test = std::min(settings.test, candidates / 10),
+                                              .validation = std::min(validation_sentences, candidates / 20),
+                                              .max_words = settings.test_words,
+                                              .seed = static_cast<std::uint64_t>(settings.seed)});
+  Dataset data{"source", "target", split.train, split.validation, split.test, {}, split.validation[0].source};
+  for (const TestSentence& sentence : split.validation)  // rather one that is neither short nor long
+    if (const std::size_t words = split_at_spaces(sentence.source).size(); words >= 6 && words <= 8)
+      return data.watched = sentence.source, data;
+  return data;
+}
+
+}  // namespace
+
+Dataset make_dataset(const Settings& settings) {
+  return settings.is_toy() ? toy(settings) : corpus(settings);
+}
+
+Vocabularies learn_vocabularies(const Settings& settings, const std::vector<Pair>& train) {
+  std::vector<std::string> source = source_lines(train);
+  const std::vector<std::string> target = target_lines(train);
+  if (settings.vocabulary == "word")
+    return {std::make_shared<WordVocabulary>(WordVocabulary::learn(source)),
+            std::make_shared<WordVocabulary>(WordVocabulary::learn(target))};
+  source.insert(source.end(), target.begin(), target.end());
+  const auto joint =
+      std::make_shared<BpeVocabulary>(BpeVocabulary::learn(source, {.merges = settings.merges}));
+  return {joint, joint};
+}
+
+std::string tidy_sentence(const std::string& sentence) {
+  std::string tidy = capitalize(normalize_spaces(sentence));
+  if (!tidy.empty() && tidy.find_last_of(".?!") != tidy.size() - 1) tidy += '.';
+  return tidy;
+}
+
+}  // namespace attn

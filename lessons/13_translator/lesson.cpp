@@ -1,0 +1,434 @@
+// Lesson 13. Can all of it together translate?
+//
+//   13_translator                                learns English to French in about a minute, tests, draws
+//   13_translator --pair en-ko                   English to Korean: the verb last, particles, Hangul
+//   13_translator translate "The cat sleeps."    and answers (or at a prompt, or line by line from a pipe)
+//   13_translator --corpus my-pairs.tsv          learns from your own sentences
+//
+// Nothing new has to be invented: tokens (05), attention (06-08), positions (09), blocks (10), the
+// transformer (11) and its training (12) only have to meet. What is left to do is told here: to put two
+// languages into one batch, to write a sentence when nobody dictates it, and to say how good it is. B batch,
+// S source time, T target time, C channels, V vocabulary.
+#include <algorithm>   // min, count
+#include <cmath>       // exp, log
+#include <filesystem>  // exists
+#include <map>         // map
+
+#include "core/autograd.hpp"
+#include "core/parallel.hpp"
+#include "lessons/13_translator/show.hpp"
+#include "lessons/13_translator/talk.hpp"
+#include "nn/text/metrics.hpp"
+#include "nn/text/utf8.hpp"
+
+using namespace attn;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+// --- 1. Two languages in one batch ---
+
+// Two sentences of different length make one rectangle, filled up with <pad>. Three masks keep the filling,
+// and the future, out of sight:  encoder (B,S): real words of the source;  decoder (B,T,T): real words up to
+// the query's own place;  cross (B,S): the encoder's again, because there the decoder asks the source.
+struct Masks {
+  viz::Matrix encoder, decoder, cross;  // of one sentence: (S, S), (T, T), (T, S); 1 is visible
+};
+
+Masks masks_of(const TranslationBatch& batch, Index b) {
+  const Index S = batch.source.shape()[1], T = batch.reads.shape()[1];
+  Masks masks{viz::Matrix(S, S), viz::Matrix(T, T), viz::Matrix(T, S)};
+  for (Index i = 0; i < S; ++i)
+    for (Index j = 0; j < S; ++j) masks.encoder(i, j) = j < batch.source_lengths[b];
+  for (Index i = 0; i < T; ++i)
+    for (Index j = 0; j < T; ++j) masks.decoder(i, j) = j <= i && j < batch.read_lengths[b];
+  for (Index i = 0; i < T; ++i)
+    for (Index j = 0; j < S; ++j) masks.cross(i, j) = j < batch.source_lengths[b];
+  return masks;
+}
+
+Words labels(const Vocabulary& vocabulary, const IntTensor& ids, Index row) {
+  Words words;
+  for (Index t = 0; t < ids.shape()[1]; ++t) words.push_back(vocabulary.label(ids(row, t)));
+  return words;
+}
+
+std::string joined(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+void one_batch(Lesson& lesson, const Run& run) {
+  lesson.section("Two sentences, one batch, three masks");
+  const Translator& translator = run.translator;
+  // A short sentence, and one that is three words longer.
+  const auto words = [](const TestSentence& sentence) { return split_at_spaces(sentence.source).size(); };
+  const auto& sentences = run.data.validation;
+  const auto shorter = std::min_element(sentences.begin(), sentences.end(),
+                                        [&](const auto& a, const auto& b) { return words(a) < words(b); });
+  const auto longer = std::find_if(sentences.begin(), sentences.end(),
+                                   [&](const auto& s) { return words(s) == words(*shorter) + 3; });
+  if (longer == sentences.end()) return;
+  const std::vector<Pair> pairs = {{shorter->source, shorter->references[0]},
+                                   {longer->source, longer->references[0]}};
+  const TranslationBatch batch =
+      batch_of(make_batch(encode_pairs(pairs, *translator.source, *translator.target), {0, 1}));
+  for (Index b = 0; b < 2; ++b) {
+    lesson.print("  encoder reads   {}", joined(labels(*translator.source, batch.source, b)));
+    lesson.print("  decoder reads   {}", joined(labels(*translator.target, batch.reads, b)));
+    lesson.print("  and writes      {}\n", joined(labels(*translator.target, batch.writes, b)));
+  }
+  lesson.say(
+      "What is written is what is read, one step on: the right answer so far is dictated (teacher forcing), "
+      "the next word is asked for. <pad> is asked for nowhere: the loss leaves it out.");
+
+  const Masks masks = masks_of(batch, 0);
+  const auto map = [&](const viz::Matrix& mask, const char* title, const Words& rows, const Words& columns) {
+    return viz::heatmap(mask, {.title = title,
+                               .x_title = "keys",
+                               .y_title = "queries",
+                               .row_labels = rows,
+                               .column_labels = columns,
+                               .low = 0,
+                               .high = 1,
+                               .color_bar = false});
+  };
+  const Words source = labels(*translator.source, batch.source, 0),
+              target = labels(*translator.target, batch.reads, 0);
+  lesson.picture(
+      run.settings.name() + "-masks.png",
+      viz::row({map(masks.encoder, "encoder", source, source), map(masks.decoder, "decoder", target, target),
+                map(masks.cross, "cross", target, source)},
+               {.title = "What may be looked at, in the shorter sentence of the batch"}),
+      "The three masks",
+      "Yellow may be seen. Columns of <pad> never are; in the middle, nothing right of the diagonal.");
+
+  // The model must not notice what is hidden from it.
+  const NoGrad no_grad;
+  Context context;
+  const auto logits = [&](const IntTensor& read_source, const IntTensor& reads) {
+    return translator.model(read_source, batch.source_lengths, reads, batch.read_lengths, context);
+  };
+  const auto copy = [](const IntTensor& ids) { return IntTensor(ids.shape(), ids.values()); };
+  const IntTensor other_source = copy(batch.source), other_reads = copy(batch.reads);
+  const Index S = batch.source.shape()[1], T = batch.reads.shape()[1];
+  other_source(0, S - 1) = Vocabulary::unk;                 // was <pad>
+  other_reads(1, T - 1) = Vocabulary::unk;                  // was the longer sentence's last word
+  const Tensor honest = logits(batch.source, batch.reads);  // (B, T, V)
+  const double padding = max_difference(honest, logits(other_source, batch.reads));
+  const double future =
+      max_difference(slice(honest, 1, 0, T - 1), slice(logits(batch.source, other_reads), 1, 0, T - 1));
+  lesson.claim(padding == 0 && future == 0,
+               "another word in place of <pad>, another last word: all logits before stay, to the last bit");
+}
+
+// --- 2. Writing without dictation ---
+
+// Greedy decoding: begin with <bos>, ask for the next word, take the likeliest, append it, ask again, until
+// the model says <eos>, or until it has gone on for too long: a model that never says <eos> must not run for
+// ever.
+std::vector<int> write_by_hand(const Transformer& model, const std::vector<int>& source,
+                               std::vector<double>& probabilities) {
+  const NoGrad no_grad;
+  Context context;
+  const Tensor memory =
+      model.encode({{1, static_cast<Index>(source.size())}, source}, {}, context);  // (1, S, C)
+  std::vector<int> written{Vocabulary::bos};
+  while (static_cast<Index>(written.size()) <= model.config.max_length) {
+    const IntTensor so_far({1, static_cast<Index>(written.size())}, written);
+    const Tensor logits =
+        select(model.decode(so_far, {}, memory, {}, context), 1, -1);  // (1, V), after the last
+    const int next = argmax(logits)[0];
+    probabilities.push_back(softmax(logits)(0, next));
+    if (next == Vocabulary::eos) break;
+    written.push_back(next);
+  }
+  return {written.begin() + 1, written.end()};
+}
+
+void word_by_word(Lesson& lesson, const Run& run) {
+  lesson.section("Word by word");
+  lesson.say(
+      "In training the right words were dictated. Now the model reads what it wrote itself: <bos>, and then "
+      "the likeliest next word each time, until it says <eos> (greedy decoding).");
+  const Translator& translator = run.translator;
+  std::vector<int> source = translator.source->encode(run.data.watched);
+  source.push_back(Vocabulary::eos);
+  std::vector<double> probabilities;
+  const std::vector<int> written = write_by_hand(translator.model, source, probabilities);
+  lesson.print("  {}", run.data.watched);
+  std::string line;
+  for (std::size_t i = 0; i < probabilities.size(); ++i)
+    line += fmt::format(" {} {:.0f}%", i < written.size() ? translator.target->label(written[i]) : "<eos>",
+                        100 * probabilities[i]);
+  lesson.say(" {}", line);
+  const std::string text = translator.target->decode(written);
+  lesson.print("  {}", text);
+  lesson.claim(
+      text == translator.translate(run.data.watched),
+      "the loop above and the library's `greedy` (many sentences at once, keys and values kept) agree");
+}
+
+// --- 3. How good is it? ---
+
+// BLEU of one sentence: for n = 1 … 4, which share of its runs of n words stands in the reference, each run
+// counting at most as often as there (clipping); the geometric mean of the four; and a penalty for being
+// short.
+struct BleuByHand {
+  double precisions[4], brevity, score;
+};
+
+BleuByHand bleu_by_hand(const Words& output, const Words& reference) {
+  const auto count_runs = [](const Words& words, std::size_t n) {
+    std::map<Words, int> counts;
+    for (std::size_t i = 0; i + n <= words.size(); ++i)
+      ++counts[Words(words.begin() + static_cast<std::ptrdiff_t>(i),
+                     words.begin() + static_cast<std::ptrdiff_t>(i + n))];
+    return counts;
+  };
+  BleuByHand result{};
+  double log_sum = 0;
+  for (std::size_t n = 1; n <= 4; ++n) {
+    std::map<Words, int> in_reference = count_runs(reference, n);
+    int matches = 0, total = 0;
+    for (const auto& [run, count] : count_runs(output, n)) {
+      matches += std::min(count, in_reference[run]);  // clipped
+      total += count;
+    }
+    result.precisions[n - 1] = static_cast<double>(matches) / total;
+    log_sum += std::log(result.precisions[n - 1]);
+  }
+  const double c = static_cast<double>(output.size()), r = static_cast<double>(reference.size());
+  result.brevity = c < r ? std::exp(1 - r / c) : 1;
+  result.score = 100 * result.brevity * std::exp(log_sum / 4);
+  return result;
+}
+
+void how_bleu_counts(Lesson& lesson) {
+  lesson.section("How BLEU counts");
+  lesson.equation("BLEU = 100 · min(1, e^(1 − r/c)) · (p₁ p₂ p₃ p₄)^¼");
+  lesson.say(
+      "p_n is the share of the output's runs of n words that stand in a reference; c and r are the lengths "
+      "of "
+      "output and reference. Three outputs for the reference `the black cat eats a small red apple`:");
+  const std::string reference = "the black cat eats a small red apple";
+  std::vector<std::vector<std::string>> rows;
+  double worst = 0;
+  for (const std::string output :
+       {"the black cat eats a red apple", "the black cat eats a small", "the black cat eats a a a a"}) {
+    const BleuByHand by_hand = bleu_by_hand(tokenize_13a(output), tokenize_13a(reference));
+    worst = std::max(worst, std::fabs(by_hand.score - bleu({output}, {{reference}}).score));
+    rows.push_back({output});
+    for (const double precision : by_hand.precisions)
+      rows.back().push_back(fmt::format("{:.0f}%", 100 * precision));
+    rows.back().push_back(fmt::format("{:.2f}", by_hand.brevity));
+    rows.back().push_back(fmt::format("{:.1f}", by_hand.score));
+  }
+  lesson.table({"output", "p₁", "p₂", "p₃", "p₄", "brevity", "BLEU"}, rows);
+  lesson.say(
+      "The second is right in every word it has, and pays for those it has not. The third says `a` four "
+      "times, "
+      "but the reference has it once, so once it counts: without this clipping p₁ would be 100%.");
+  lesson.claim(worst < 1e-9, "the loops and the library agree on all three");
+}
+
+struct Scores {
+  double bleu, chrf, exact;
+};
+
+Scores score(Lesson& lesson, const Translator& translator, const Dataset& data, const Search& search) {
+  Words sources;
+  References references;
+  for (const TestSentence& sentence : data.test) {
+    sources.push_back(sentence.source);
+    references.push_back(sentence.references);
+  }
+  const Words outputs = translator.translate(sources, search);
+  const Scores scores{bleu(outputs, references).score, chrf(outputs, references),
+                      exact_match(outputs, references)};
+
+  const auto is_right = [&](std::size_t i) {
+    return std::count(references[i].begin(), references[i].end(), outputs[i]) > 0;
+  };
+  lesson.say("The first four of {} test sentences:", outputs.size());
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, outputs.size()); ++i)
+    lesson.print("  {} {}\n    {}", is_right(i) ? "✓" : "✗", sources[i], outputs[i]);
+  std::size_t wrong = 0;
+  for (std::size_t i = 4; i < outputs.size() && wrong < 3; ++i) {
+    if (is_right(i)) continue;
+    if (wrong++ == 0) lesson.say("Not as expected, for instance:");
+    lesson.print("  ✗ {}\n    {}\n    expected: {}", sources[i], outputs[i], references[i][0]);
+  }
+  lesson.table({"exact matches", "BLEU", "chrF2"},
+               {{fmt::format("{:.1f}%", scores.exact), fmt::format("{:.2f}", scores.bleu),
+                 fmt::format("{:.2f}", scores.chrf)}});
+  if (data.target_language == "Korean")
+    lesson.say(
+        "BLEU compares whole words; a Korean word with one wrong ending counts as wrong. chrF2 compares "
+        "letters, and is the fairer one here.");
+  return scores;
+}
+
+// --- The story ---
+
+void what_it_learns_from(Lesson& lesson, const Run& run) {
+  lesson.section("What it learns from");
+  const Dataset& data = run.data;
+  const TransformerConfig& config = run.translator.model.config;
+  if (run.settings.is_toy())
+    lesson.say(
+        "{} pairs of sentences, {} and {}, written by a grammar of a few pages. The test is not luck: some "
+        "combinations of words ({}) stand in no training sentence, and every test sentence has one. Who has "
+        "only learned sentences by heart fails there.",
+        data.train.size(), data.source_language, data.target_language, joined(data.unseen));
+  else
+    lesson.say(
+        "{} pairs of sentences ({} of them longer than {} tokens and left out). {} sentences are kept for "
+        "the "
+        "test: none of their translations was learned from.",
+        data.train.size(), run.left_out, run.settings.max_length, data.test.size());
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, data.train.size()); ++i)
+    lesson.print("  {}\n    {}", data.train[i].source, data.train[i].target);
+  if (run.settings.vocabulary == "word")
+    lesson.say(
+        "A token is a word or a sign. Where spaces are not as usual it says so: `_?` has one in front, `+는` "
+        "has none.");
+  lesson.say(
+      "{} tokens to read and {} to write ({}); {} channels, {} heads, {} + {} layers, {} numbers to learn.",
+      config.source_vocabulary, config.vocabulary,
+      config.share_embeddings ? "pieces of words, the same for both" : "words", config.d_model, config.heads,
+      config.encoder_layers, config.decoder_layers, parameters_of(run.translator.model).count());
+}
+
+// Trains, and shows everything there is to see. `command`: how this program was called.
+int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
+  const Settings& settings = run.settings;
+  const std::string name = settings.name(), options = settings.options_text();
+  lesson.section("Training");
+  lesson.say("{} steps of about {} tokens. The sentence to watch: {}", run.total_steps(), settings.batch,
+             run.data.watched);
+  const TrainEnd end = run.train(lesson);
+  if (end == TrainEnd::interrupted) {
+    lesson.print("\nStopped and saved as {}.\nTo go on: {} resume{}", settings.run_path(), command, options);
+    return 130;
+  }
+  if (end == TrainEnd::time_limit)
+    lesson.print("The time is up. To go on for longer: {} resume{} --time-limit SECONDS", command, options);
+  show_curve(lesson, name, run.curve);
+
+  how_bleu_counts(lesson);
+  lesson.section("Sentences it has never seen");
+  const Scores scores = score(lesson, run.translator, run.data, {settings.beam, settings.length_penalty});
+  if (settings.is_recipe() && !lesson.fast)
+    lesson.claim(scores.exact >= 99,
+                 "{:.1f}% of sentences with unseen combinations are translated without any mistake",
+                 scores.exact);
+
+  word_by_word(lesson, run);
+  lesson.section("Where it looks");
+  const Look look = look_at(run.translator, run.data.watched);
+  lesson.say(
+      "While a word is written, cross-attention asks the source. Nobody told the model which word "
+      "translates which: it had to find out in order to write the right one.");
+  show_attention(lesson, name, look);
+  lesson.section("Where it should look");
+  show_gradient(lesson, name, look);
+  lesson.section("Several hypotheses: the beam");
+  lesson.say(
+      "Greedy decoding never takes a word back. A beam keeps the best few beginnings and decides at the end "
+      "(lesson 14).");
+  show_beam(lesson, name, run.translator, run.data.watched,
+            {std::max<Index>(3, settings.beam), settings.length_penalty});
+
+  lesson.section("Use it");
+  lesson.print("  {} translate{} \"{}\"", command, options, run.data.watched);
+  lesson.print("  {} translate{}        (asks for sentences)", command, options);
+  lesson.print("  {}", settings.weights_path());
+  lesson.say("The file holds the weights, the configuration and both vocabularies.");
+  lesson.try_next(
+      {{"--pair en-ko (or en-fr): the other language.",
+        "English to Korean learns faster than French, though its word order is turned around: attention "
+        "does not mind order, while agreement over several words has to be worked out."},
+       {"--positions none.",
+        "The encoder reads a bag of words: who does what to whom is lost, and so are most sentences."},
+       {"--dropout 0.",
+        "The training loss falls faster, and more of the unseen combinations fail: it leans on pairs it "
+        "has met."}});
+  return lesson.finish();
+}
+
+// --- What can be asked for ---
+
+std::string stored_settings_of(const std::string& path) {
+  const Metadata metadata = load_metadata(path);
+  const auto found = metadata.find("settings");
+  if (found == metadata.end()) fail("{}: was not made by this program: it has no settings", path);
+  return found->second;
+}
+
+Lesson lesson_for(const Settings& settings) {
+  Lesson lesson({.name = "13_translator", .question = "Can all of it together translate?"});
+  lesson.fast = settings.fast;
+  lesson.seed = static_cast<std::uint64_t>(settings.seed);
+  lesson.out = settings.out;
+  lesson.print("13_translator: Can all of it together translate?");
+  return lesson;
+}
+
+int train_command(const Settings& settings, const std::string& program) {
+  Lesson lesson = lesson_for(settings);
+  const std::unique_ptr<Run> run = Run::start(settings);
+  what_it_learns_from(lesson, *run);
+  one_batch(lesson, *run);
+  return train_and_show(lesson, *run, program);
+}
+
+int resume_command(int argc, char** argv, const Settings& asked) {
+  const std::string path = asked.run_path();
+  if (!std::filesystem::exists(path))
+    fail("there is no training to go on with at {}{}", path,
+         std::filesystem::exists(asked.weights_path()) ? fmt::format("; {} is finished", asked.weights_path())
+                                                       : "");
+  const Settings settings = read_settings(argc, argv, stored_settings_of(path));
+  const std::unique_ptr<Run> run = Run::resume(settings);
+  Lesson lesson = lesson_for(settings);
+  return train_and_show(lesson, *run, argv[0]);
+}
+
+int use_command(int argc, char** argv, const Settings& asked) {
+  std::string path = asked.weights_path();
+  if (!std::filesystem::exists(path))
+    path = asked.run_path();  // a training that was stopped knows something, too
+  if (!std::filesystem::exists(path))
+    fail("there is no trained model at {}; train it first: {}{}", asked.weights_path(), argv[0],
+         asked.options_text());
+  const Settings settings = read_settings(argc, argv, stored_settings_of(path));
+  const Translator translator = Translator::load(path);
+  if (settings.command == "translate") return talk(translator, settings);
+  Lesson lesson = lesson_for(settings);
+  lesson.section("Sentences it has never seen");
+  score(lesson, translator, make_dataset(settings), {settings.beam, settings.length_penalty});
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Settings settings = read_settings(argc, argv);
+    set_thread_count(static_cast<int>(settings.threads));
+    if (settings.version) {
+      fmt::print("{}\n", version_text());
+      return 0;
+    }
+    if (settings.command == "train") return train_command(settings, argv[0]);
+    if (settings.command == "resume") return resume_command(argc, argv, settings);
+    return use_command(argc, argv, settings);
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    fmt::print(stderr, "13_translator: {}\n", error.what());
+    return 2;
+  }
+}

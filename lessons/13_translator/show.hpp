@@ -1,0 +1,25 @@
+// Pictures of a trained translator: its losses, where it looks, where it should look, and what it considered.
+#pragma once
+
+#include "lessons/13_translator/training.hpp"
+
+namespace attn {
+
+// One sentence on its way through the model, with everything that was looked at.
+struct Look {
+  std::vector<std::string> read, written;  // S tokens, T tokens; both end with <eos>
+  std::vector<AttentionMap> cross;         // one a layer: weights (1, H, T, S) with their gradients
+  double loss;                             // of writing `written`
+
+  // How much each written token looks at each one read, over all heads and layers. (T, S)
+  viz::Matrix mean_weights() const;
+};
+Look look_at(const Translator& translator, const std::string& sentence);
+
+void show_curve(Lesson& lesson, const std::string& name, const Curve& curve);
+void show_attention(Lesson& lesson, const std::string& name, const Look& look);
+void show_gradient(Lesson& lesson, const std::string& name, const Look& look);
+void show_beam(Lesson& lesson, const std::string& name, const Translator& translator,
+               const std::string& sentence, const Search& search);
+
+}  // namespace attn

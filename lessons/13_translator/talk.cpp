@@ -1,0 +1,84 @@
+#include "lessons/13_translator/talk.hpp"
+
+#include <unistd.h>  // isatty
+
+#include <cstdio>    // fflush
+#include <iostream>  // cin
+
+#include "core/error.hpp"
+#include "lessons/13_translator/data.hpp"  // tidy_sentence
+#include "nn/text/utf8.hpp"
+
+namespace attn {
+namespace {
+
+void at_a_prompt(const Translator& translator, const Settings& settings) {
+  const bool korean = settings.pair == "en-ko";
+  const std::string from = settings.is_toy() ? "English" : "source";
+  const std::string to = !settings.is_toy() ? "target" : korean ? "Korean" : "French";
+  fmt::print("{} to {}. An empty line or Ctrl-D ends.\n", from, to);
+  std::string line;
+  while (true) {
+    fmt::print("\033[1m{}>\033[0m ", from);
+    std::fflush(stdout);
+    if (!std::getline(std::cin, line)) return (void)fmt::print("\n");
+    if (normalize_spaces(line).empty()) return;
+    try {
+      fmt::print("\033[36m{:>{}}:\033[0m {}\n", to, from.size(), answer(translator, settings, line));
+    } catch (const Error& error) {
+      fmt::print("{:>{}}  {}\n", "", from.size(), error.what());
+    }
+  }
+}
+
+// One line out for each line in, so that files stay aligned: an empty one where there is no translation.
+int line_by_line(const Translator& translator, const Settings& settings) {
+  int code = 0;
+  Index number = 0;
+  for (std::string line; std::getline(std::cin, line);) {
+    ++number;
+    try {
+      fmt::print("{}\n", normalize_spaces(line).empty() ? "" : answer(translator, settings, line));
+    } catch (const Error& error) {
+      fmt::print("\n");
+      std::fflush(stdout);
+      fmt::print(stderr, "13_translator: line {}: {}\n", number, error.what());
+      code = 2;
+    }
+    std::fflush(stdout);
+  }
+  return code;
+}
+
+}  // namespace
+
+std::string answer(const Translator& translator, const Settings& settings, const std::string& sentence) {
+  const std::string tidy = settings.is_toy() ? tidy_sentence(sentence) : normalize_spaces(sentence);
+  if (tidy.empty()) fail("there is nothing to translate");
+  const std::vector<std::string> unknown = translator.source->unknown(tidy);
+  if (!unknown.empty()) {
+    std::string words;
+    for (const std::string& word : unknown) words += (words.empty() ? "" : ", ") + printable(word);
+    const std::string where = !settings.is_toy()         ? "the corpus it has learned from"
+                              : settings.pair == "en-fr" ? "nn/text/english_french.grammar"
+                                                         : "nn/text/english_korean.grammar";
+    fail("{} it has never seen: {} (the words it knows are those of {})",
+         unknown.size() == 1 ? "a word" : "words", words, where);
+  }
+  if (const Index tokens = translator.too_long(tidy))
+    fail("the sentence has {} tokens, but the model was made for {}; translate sentence by sentence", tokens,
+         translator.model.config.max_length);
+  return translator.translate(tidy, {settings.beam, settings.length_penalty});
+}
+
+int talk(const Translator& translator, const Settings& settings) {
+  if (!settings.text.empty()) {
+    fmt::print("{}\n", answer(translator, settings, settings.text));
+    return 0;
+  }
+  if (!isatty(STDIN_FILENO)) return line_by_line(translator, settings);
+  at_a_prompt(translator, settings);
+  return 0;
+}
+
+}  // namespace attn

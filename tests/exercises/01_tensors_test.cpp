@@ -1,0 +1,128 @@
+// Grades exercise 01. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/01_tensors/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+
+namespace oracle {
+
+Index offset(const Shape& shape, const std::vector<Index>& index) {
+  if (static_cast<int>(index.size()) != shape.rank())
+    throw std::invalid_argument("offset: there must be one index for each axis");
+  Index position = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (index[axis] < 0 || index[axis] >= shape[axis])
+      throw std::invalid_argument("offset: an index is outside of its axis");
+    Index stride = 1;
+    for (int right = axis + 1; right < shape.rank(); ++right) stride *= shape[right];
+    position += index[axis] * stride;
+  }
+  return position;
+}
+
+Shape broadcast(const Shape& a, const Shape& b) {
+  Shape out = a.rank() > b.rank() ? a : b;
+  for (int back = 1; back <= out.rank(); ++back) {
+    const Index m = back <= a.rank() ? a[-back] : 1;
+    const Index n = back <= b.rank() ? b[-back] : 1;
+    if (m == 1)
+      out[-back] = n;
+    else if (n == 1 || n == m)
+      out[-back] = m;
+    else
+      throw std::invalid_argument("broadcast: sizes differ along an axis and none of them is 1");
+  }
+  return out;
+}
+
+Tensor broadcast_add(const Tensor& a, const Tensor& b) {
+  Tensor out = empty({std::max(a.size(0), b.size(0)), std::max(a.size(1), b.size(1))});
+  for (Index i = 0; i < out.size(0); ++i)
+    for (Index j = 0; j < out.size(1); ++j) {
+      const real left = a(a.size(0) == 1 ? 0 : i, a.size(1) == 1 ? 0 : j);
+      const real right = b(b.size(0) == 1 ? 0 : i, b.size(1) == 1 ? 0 : j);
+      out(i, j) = left + right;
+    }
+  return out;
+}
+
+Tensor product(const Tensor& a, const Tensor& b) {
+  if (a.size(1) != b.size(0)) throw std::invalid_argument("product: the inner sizes differ");
+  Tensor c = zeros({a.size(0), b.size(1)});
+  for (Index i = 0; i < a.size(0); ++i)
+    for (Index j = 0; j < b.size(1); ++j)
+      for (Index k = 0; k < a.size(1); ++k) c(i, j) += a(i, k) * b(k, j);
+  return c;
+}
+
+}  // namespace oracle
+
+coach::Exercise coach::exercise() {
+  return {
+      "01_tensors",
+      {Question<decltype(exercise::offset)>{.name = "offset",
+                                            .answer = exercise::offset,
+                                            .oracle = oracle::offset,
+                                            .arguments = {"shape", "index"},
+                                            .cases = [](Rng& rng) -> Cases<decltype(exercise::offset)> {
+                                              const auto any = [&](Index size) { return rng.below(size); };
+                                              return {{Shape{3}, {2}},
+                                                      {Shape{2, 3}, {1, 2}},
+                                                      {Shape{3, 2}, {any(3), 1}},
+                                                      {Shape{2, 3, 5}, {1, any(3), any(5)}},
+                                                      {Shape{3, 4, 5, 7},
+                                                       {1 + any(2), 1 + any(3), any(5), any(7)}},
+                                                      {Shape{}, {}},
+                                                      {Shape{2, 3}, {1, 3}},
+                                                      {Shape{2, 3}, {1, -1}},
+                                                      {Shape{2, 3}, {0, 4 + any(3)}},
+                                                      {Shape{2, 3, 4}, {1, 2}},
+                                                      {Shape{2, 3}, {1, 2, 0}}};
+                                            },
+                                            .mistakes = mistakes::offset,
+                                            .notice = "The offset of the next element of a row is one more: "
+                                                      "walking along the last axis is what memory "
+                                                      "likes best."},
+       Question<decltype(exercise::broadcast)>{
+           .name = "broadcast",
+           .answer = exercise::broadcast,
+           .oracle = oracle::broadcast,
+           .arguments = {"a", "b"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::broadcast)> {
+             const Index r = 2 + rng.below(3), c = r + 1 + rng.below(3);  // different, and none is 1
+             return {{Shape{c}, Shape{c}},       {Shape{r, c}, Shape{c}}, {Shape{1, c}, Shape{r, c}},
+                     {Shape{r, 1}, Shape{1, c}}, {Shape{3}, Shape{4}},    {Shape{4}, Shape{2}},
+                     {Shape{r, c}, Shape{r}},    {Shape{}, Shape{r, c}},  {Shape{2, 1, 4}, Shape{3, 1}},
+                     {Shape{1}, Shape{2, 0}}};
+           },
+           .mistakes = mistakes::broadcast,
+           .notice =
+               "That is why a bias (C) can be added to activations (B,T,C) without a copy of it being made."},
+       Question<decltype(exercise::broadcast_add)>{
+           .name = "broadcast_add",
+           .answer = exercise::broadcast_add,
+           .oracle = oracle::broadcast_add,
+           .arguments = {"a", "b"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::broadcast_add)> {
+             return {{tidy({1, 2}, rng), tidy({1, 2}, rng)},   {tidy({2, 3}, rng), tidy({1, 3}, rng)},
+                     {tidy({2, 3}, rng), tidy({2, 1}, rng)},   {tidy({1, 3}, rng), tidy({2, 1}, rng)},
+                     {tidy({1, 1}, rng), normal({5, 3}, rng)}, {normal({3, 1}, rng), normal({3, 7}, rng)}};
+           },
+           .mistakes = mistakes::broadcast_add,
+           .notice = "Nothing was copied to stretch it: an axis of size 1 is read with index 0, which is a "
+                     "stride of 0."},
+       Question<decltype(exercise::product)>{
+           .name = "product",
+           .answer = exercise::product,
+           .oracle = oracle::product,
+           .arguments = {"a", "b"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::product)> {
+             return {{tidy({1, 1}, rng), tidy({1, 1}, rng)},    {tidy({1, 2}, rng), tidy({2, 1}, rng)},
+                     {tidy({2, 2}, rng), tidy({2, 2}, rng)},    {tidy({2, 3}, rng), tidy({3, 2}, rng)},
+                     {tidy({2, 3}, rng), tidy({4, 2}, rng)},    {tidy({2, 4}, rng), tidy({3, 2}, rng)},
+                     {normal({5, 7}, rng), normal({7, 3}, rng)}};
+           },
+           .mistakes = mistakes::product,
+           .notice = "M·N·K multiplications: nearly all the time of a transformer goes into this loop."}}};
+}

@@ -1,0 +1,215 @@
+// Grades exercise 02. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/02_autograd/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+using exercise::Gradients;
+using exercise::Graph;
+
+namespace oracle {
+
+// Again and again takes a node that no node still waiting uses.
+std::vector<int> backward_order(const Graph& graph, int root) {
+  std::vector<bool> needed(graph.size(), false), done(graph.size(), false);
+  needed[root] = true;
+  for (std::size_t round = 0; round < graph.size(); ++round)
+    for (std::size_t node = 0; node < graph.size(); ++node)
+      if (needed[node])
+        for (const int input : graph[node].inputs) needed[input] = true;
+
+  std::vector<int> order;
+  for (std::size_t round = 0; round < graph.size(); ++round)
+    for (std::size_t node = 0; node < graph.size(); ++node) {
+      bool ready = needed[node] && !done[node];
+      for (std::size_t user = 0; user < graph.size(); ++user)
+        if (needed[user] && !done[user])
+          for (const int input : graph[user].inputs) ready = ready && input != static_cast<int>(node);
+      if (!ready) continue;
+      done[node] = true;
+      order.push_back(static_cast<int>(node));
+    }
+  return order;
+}
+
+// Any order will do in which each needed node stands once, before all of its inputs.
+bool is_backward_order(const std::vector<int>& order, const Graph& graph, int root) {
+  std::vector<int> expected = oracle::backward_order(graph, root), sorted = order;
+  std::sort(expected.begin(), expected.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != expected) return false;
+  std::vector<bool> done(graph.size(), false);
+  for (const int node : order) {
+    done[node] = true;
+    for (const int input : graph[node].inputs)
+      if (done[input]) return false;
+  }
+  return true;
+}
+
+std::vector<real> backward_pass(const Graph& graph, int root) {
+  std::vector<real> gradient(graph.size(), 0);
+  gradient[root] = 1;
+  for (const int node : oracle::backward_order(graph, root))
+    for (std::size_t i = 0; i < graph[node].inputs.size(); ++i)
+      gradient[graph[node].inputs[i]] += gradient[node] * graph[node].derivatives[i];
+  return gradient;
+}
+
+void mul_backward(const Tensor& a, const Tensor& b, const Tensor& gradient, Tensor& grad_a, Tensor& grad_b) {
+  for (Index i = 0; i < a.size(0); ++i)
+    for (Index j = 0; j < a.size(1); ++j) {
+      grad_a(i, j) += gradient(i, j) * b(i, j);
+      grad_b(i, j) += gradient(i, j) * a(i, j);
+    }
+}
+
+Gradients matmul_backward(const Tensor& a, const Tensor& b, const Tensor& gradient) {
+  Gradients out{zeros(a.shape()), zeros(b.shape())};
+  for (Index i = 0; i < a.size(0); ++i)
+    for (Index j = 0; j < b.size(1); ++j)
+      for (Index k = 0; k < a.size(1); ++k) {
+        out.a(i, k) += gradient(i, j) * b(k, j);
+        out.b(k, j) += gradient(i, j) * a(i, k);
+      }
+  return out;
+}
+
+Tensor broadcast_backward(const Tensor& gradient, const Shape& shape) {
+  Tensor out = zeros(shape);
+  for (Index i = 0; i < gradient.size(0); ++i)
+    for (Index j = 0; j < gradient.size(1); ++j) {
+      const Index row = shape.rank() < 2 || shape[0] == 1 ? 0 : i, column = shape[-1] == 1 ? 0 : j;
+      out.data()[row * shape[-1] + column] += gradient(i, j);
+    }
+  return out;
+}
+
+Tensor softmax_backward(const Tensor& p, const Tensor& gradient) {
+  Tensor out = zeros(p.shape());
+  for (Index i = 0; i < p.size(0); ++i)
+    for (Index j = 0; j < p.size(1); ++j)
+      for (Index m = 0; m < p.size(1); ++m)  // d p_m / d x_j = p_m ([m = j] − p_j)
+        out(i, j) += gradient(i, m) * p(i, m) * ((m == j ? 1 : 0) - p(i, j));
+  return out;
+}
+
+}  // namespace oracle
+
+namespace {
+
+// Derivatives with one decimal, never 0, 1 or −1.
+real derivative(Rng& rng) {
+  const real size = real(12 + rng.below(18)) / 10;
+  return rng.below(2) ? size : -size;
+}
+
+Graph graph_of(const std::vector<std::vector<int>>& inputs, Rng& rng) {
+  Graph graph;
+  for (const std::vector<int>& each : inputs) {
+    graph.push_back({each, {}});
+    for (std::size_t i = 0; i < each.size(); ++i) graph.back().derivatives.push_back(derivative(rng));
+  }
+  return graph;
+}
+
+std::vector<std::tuple<Graph, int>> graphs(Rng& rng) {
+  // Eight nodes in a row, each using one or two of the three before it, and then numbered anew at random.
+  std::vector<int> number = {0, 1, 2, 3, 4, 5, 6, 7};
+  for (int i = 7; i > 0; --i) std::swap(number[i], number[rng.below(i + 1)]);
+  std::vector<std::vector<int>> inputs(8);
+  for (int i = 1; i < 8; ++i)
+    for (int use = 0; use < 2; ++use)
+      inputs[number[i]].push_back(number[std::max<Index>(0, i - 1 - rng.below(3))]);
+  return {{graph_of({{}, {0}}, rng), 1},
+          {graph_of({{}, {0, 0}, {1, 0}}, rng), 2},         // y = x·x + x
+          {graph_of({{1, 2}, {2}, {3}, {}, {3}}, rng), 0},  // numbered from the root; node 4 takes no part
+          {graph_of({{}, {0}, {1}, {0, 2}, {3, 1}, {2}}, rng), 4},
+          {graph_of({{2, 1}, {3}, {3, 1}, {4}, {}, {0, 4}}, rng), 0},
+          {graph_of(inputs, rng), number[7]}};
+}
+
+}  // namespace
+
+coach::Exercise coach::exercise() {
+  return {
+      "02_autograd",
+      {Question<decltype(exercise::backward_order)>{.name = "backward_order",
+                                                    .answer = exercise::backward_order,
+                                                    .oracle = oracle::backward_order,
+                                                    .arguments = {"graph", "root"},
+                                                    .cases = graphs,
+                                                    .accepts = oracle::is_backward_order,
+                                                    .mistakes = mistakes::backward_order,
+                                                    .notice =
+                                                        "The forward pass creates nodes in an order that is "
+                                                        "already topological: the library only numbers "
+                                                        "them and goes backwards."},
+       Question<decltype(exercise::backward_pass)>{.name = "backward_pass",
+                                                   .answer = exercise::backward_pass,
+                                                   .oracle = oracle::backward_pass,
+                                                   .arguments = {"graph", "root"},
+                                                   .cases = graphs,
+                                                   .mistakes = mistakes::backward_pass,
+                                                   .notice =
+                                                       "One walk gives the derivative with respect to every "
+                                                       "node at once, at the price of about one more "
+                                                       "forward pass. That is why training is affordable."},
+       Question<decltype(exercise::mul_backward)>{
+           .name = "mul_backward",
+           .answer = exercise::mul_backward,
+           .oracle = oracle::mul_backward,
+           .arguments = {"a", "b", "gradient", "grad_a", "grad_b"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::mul_backward)> {
+             return {{tidy({1, 1}, rng), tidy({1, 1}, rng), tidy({1, 1}, rng), zeros({1, 1}), zeros({1, 1})},
+                     {tidy({1, 2}, rng), tidy({1, 2}, rng), tidy({1, 2}, rng), tidy({1, 2}, rng),
+                      tidy({1, 2}, rng)},
+                     {normal({3, 5}, rng), normal({3, 5}, rng), normal({3, 5}, rng), normal({3, 5}, rng),
+                      normal({3, 5}, rng)}};
+           },
+           .mistakes = mistakes::mul_backward,
+           .notice = "The backward needs the values a and b: that is why training keeps all activations in "
+                     "memory."},
+       Question<decltype(exercise::matmul_backward)>{
+           .name = "matmul_backward",
+           .answer = exercise::matmul_backward,
+           .oracle = oracle::matmul_backward,
+           .arguments = {"a", "b", "gradient"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::matmul_backward)> {
+             return {{tidy({1, 2}, rng), tidy({2, 1}, rng), tidy({1, 1}, rng)},
+                     {tidy({2, 2}, rng), tidy({2, 2}, rng), tidy({2, 2}, rng)},
+                     {tidy({2, 3}, rng), tidy({3, 1}, rng), tidy({2, 1}, rng)},
+                     {normal({3, 5}, rng), normal({5, 7}, rng), normal({3, 7}, rng)}};
+           },
+           .mistakes = mistakes::matmul_backward,
+           .notice =
+               "Two products of the size of the forward one: a backward pass costs twice a forward pass."},
+       Question<decltype(exercise::broadcast_backward)>{
+           .name = "broadcast_backward",
+           .answer = exercise::broadcast_backward,
+           .oracle = oracle::broadcast_backward,
+           .arguments = {"gradient", "shape"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::broadcast_backward)> {
+             return {{tidy({2, 2}, rng), Shape{2, 2}}, {tidy({2, 3}, rng), Shape{1, 3}},
+                     {tidy({2, 3}, rng), Shape{3}},    {tidy({2, 3}, rng), Shape{2, 1}},
+                     {tidy({3, 2}, rng), Shape{1, 1}}, {normal({5, 5}, rng), Shape{5, 1}},
+                     {normal({7, 5}, rng), Shape{5}}};
+           },
+           .mistakes = mistakes::broadcast_backward,
+           .notice = "A bias is stretched over a whole batch, so its gradient is a sum over the batch: this "
+                     "is where the "
+                     "examples of a batch meet."},
+       Question<decltype(exercise::softmax_backward)>{
+           .name = "softmax_backward",
+           .answer = exercise::softmax_backward,
+           .oracle = oracle::softmax_backward,
+           .arguments = {"p", "gradient"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::softmax_backward)> {
+             return {{tensor({{0.25, 0.75}}), tidy({1, 2}, rng)},
+                     {tensor({{0.5, 0.3, 0.2}, {0.1, 0.1, 0.8}}), tidy({2, 3}, rng)},
+                     {softmax(normal({3, 3}, rng)), normal({3, 3}, rng)},
+                     {softmax(normal({5, 7}, rng)), normal({5, 7}, rng)}};
+           },
+           .mistakes = mistakes::softmax_backward,
+           .notice = "Every row of the result sums to 0: no score can rise without others giving way."}}};
+}

@@ -1,0 +1,46 @@
+// A training run for tests: a small encoder-decoder with dropout and Adam, whose batches depend on the step
+// alone.
+#pragma once
+
+#include "optim/trainer.hpp"
+#include "small_models.hpp"
+
+namespace attn {
+
+struct SmallRun {
+  Rng rng;
+  Transformer model;
+  Adam optimizer;
+
+  explicit SmallRun(std::uint64_t seed = 1, real dropout = real(0.1))
+      : rng(seed), model(settings(dropout), rng), optimizer(parameters_of(model), adamw()) {}
+
+  static TransformerConfig settings(real dropout) {
+    TransformerConfig config = small_config();
+    config.dropout = dropout;
+    config.positions = Positions::rope;
+    return config;
+  }
+
+  Tensor loss(Index batch, Index sentences = 4) {
+    Context context{.training = true, .rng = &rng};
+    const IntTensor source = random_ids({sentences, 5}, 9, static_cast<std::uint64_t>(batch)),
+                    target = random_ids({sentences, 4}, 7, static_cast<std::uint64_t>(batch) + 1000);
+    return cross_entropy(model(source, {}, shift_right(target, 1), {}, context), target);
+  }
+
+  History train_to(Index steps, const std::function<void(Index)>& after_step = nullptr) {
+    return train(optimizer, {.steps = steps, .schedule = {.peak = 1e-2}, .progress = false},
+                 {.loss =
+                      [this](Index batch) {
+                        return StepLoss{loss(batch), 16};
+                      },
+                  .after_step = after_step});
+  }
+
+  std::vector<real> values() const {
+    return {optimizer.block.values(), optimizer.block.values() + optimizer.block.size()};
+  }
+};
+
+}  // namespace attn
