@@ -1,8 +1,9 @@
 #include "core/gemm.hpp"
 
-#include <omp.h>  // omp_get_thread_num
+#include <omp.h>     // omp_get_thread_num
+#include <unistd.h>  // sysconf
 
-#include <algorithm>  // copy, max, min
+#include <algorithm>  // clamp, copy, max, min
 #include <atomic>     // atomic
 #include <cstdlib>    // aligned_alloc, free
 #include <memory>     // unique_ptr
@@ -16,13 +17,9 @@ namespace {
 
 // Below this many multiply-adds (some 20 microseconds) a second thread costs more than it brings.
 constexpr Index shared_work = 1'000'000;
-// A B of at most so many elements fits into the nearest cache, and the tiles read it where it is.
-constexpr Index small_b = 8192;
-// A transposed A up to this size (in elements, gaps included) is read where it is.
-constexpr Index small_a = 100'000;
-Index env(const char* n, Index d) { return getenv(n) ? atoi(getenv(n)) : d; }
-const Index max_block_m = env("BM",48), packa=env("A",-1); constexpr Index  max_block_n = 960, chunk_n = 240;
-const Index dotrows = env("DR", 2), addrows = env("AR", 2), smallb = env("SB", small_b);
+// The largest pieces into which C is cut: rows and columns of one block, columns of all that is packed at a
+// time.
+constexpr Index max_block_m = 48, max_chunk_n = 256, max_block_n = 1024;
 
 // Memory for packed panels: one piece per thread and operand, kept for the next product.
 class Buffer {
@@ -45,6 +42,15 @@ class Buffer {
   Index size_ = 0;
 };
 thread_local Buffer buffer_a, buffer_b;
+
+// How many elements may lie in half of the second-level cache and be read from there again and again.
+Index near_elements() {
+  static const Index elements = [] {
+    const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return (bytes > 0 ? bytes : 1 << 18) / 2 / Index(sizeof(real));
+  }();
+  return elements;
+}
 
 Index pieces(Index n, Index most) { return (n + most - 1) / most; }
 // The size of a piece when n is cut into the fewest of at most `most`, all alike, in multiples of `step`.
@@ -74,21 +80,23 @@ void no_product(const Gemm& g, real* c) {
   finish(g, 0, 0, g.m, g.n, c);
 }
 
-// One or two rows: each thread takes columns of C, enough of them to be worth it.
+// A product whose time is that of reading B once: each thread takes columns of C, enough of them to be worth
+// it.
 void few_rows(const Gemm& g, const real* a, const real* b, real* c, bool shared) {
-  const auto function = g.transpose_b ? kernels().gemm->rows_dot : kernels().gemm->rows_add;
+  const GemmKernels& kernel = *kernels().gemm;
   const auto columns = [&](Index begin, Index end) {
     GemmBlock block = whole(g);
     block.n = end - begin;
     if (g.bias) block.bias += begin;
-    function(block, a, g.lda, at(b, g.transpose_b, g.ldb, 0, begin), g.ldb, c + begin);
+    const real* from = at(b, g.transpose_b, g.ldb, 0, begin);
+    g.transpose_b ? kernel.rows_dot(block, a, g.lda, from, g.ldb, c + begin)
+                  : kernel.row_add(block, a, from, g.ldb, c + begin);
     finish(g, 0, begin, g.m, end - begin, c);
   };
-  const Index grain = std::max(Index{256}, shared_work / 8 / (g.m * g.k));
-  shared ? parallel_for(g.n, grain, columns) : columns(0, g.n);
+  shared ? parallel_for(g.n, std::max(Index{128}, shared_work / 8 / g.k), columns) : columns(0, g.n);
 }
 
-// A small product: one block, packed only where a transposed B must be.
+// A product of one block: nothing is copied but a transposed B.
 void small(const Gemm& g, const real* a, const real* b, real* c) {
   const GemmKernels& kernel = *kernels().gemm;
   GemmB operand_b = {b, g.ldb, kernel.tile_n};
@@ -101,7 +109,8 @@ void small(const Gemm& g, const real* a, const real* b, real* c) {
   finish(g, 0, 0, g.m, g.n, c);
 }
 
-// The threads at work on one product: all run the same loops, meet at barriers, and take blocks of C as they come.
+// The threads at work on one product: all run the same loops, meet at barriers, and take blocks of C as they
+// come.
 struct Team {
   int size;
   std::atomic<Index> next[2] = {0, 0};  // the first block that nobody has taken, in even and in odd rounds
@@ -112,8 +121,9 @@ struct Team {
   }
 };
 
-// How a large product is cut. The five loops, from outside: columns of B (block_n), slices of k (block_k; here B is
-// packed, by all threads together), blocks of C, and in `multiply` the tiles' columns and their rows.
+// How a large product is cut. The five loops, from outside: columns of B (block_n), slices of k (block_k;
+// here B is packed, by all threads together), blocks of C, and in `multiply` the tiles' columns and their
+// rows.
 struct Plan {
   bool pack_a, pack_b;
   Index block_m, block_n, block_k, chunk_n;
@@ -121,14 +131,15 @@ struct Plan {
 Plan make_plan(const Gemm& g, int threads) {
   const GemmKernels& kernel = *kernels().gemm;
   Plan plan;
-  plan.pack_a = g.transpose_a && g.k * g.lda > small_a;
-  if(packa>=0) plan.pack_a=packa;
-  plan.pack_b = g.transpose_b || g.k * g.n > smallb;
+  // A copy must pay for itself: by being read often, from nearer than the original or in a better order.
+  plan.pack_a = g.transpose_a && g.n > 8 * kernel.tile_n && g.k * g.lda > 100'000;
+  plan.pack_b = g.transpose_b || (g.m > 64 && g.k * g.n > near_elements());
   plan.block_m = even_piece(g.m, max_block_m, kernel.tile_m);
   plan.block_n = even_piece(g.n, max_block_n, kernel.tile_n);
   plan.block_k = even_piece(g.k, kernel.block_k, 8);
   // A block of C is all columns of some rows; or fewer columns, if there are not rows enough for all threads.
-  plan.chunk_n = pieces(g.m, plan.block_m) >= 4 * threads ? plan.block_n : chunk_n / kernel.tile_n * kernel.tile_n;
+  const bool enough_rows = pieces(g.m, plan.block_m) >= 4 * threads;
+  plan.chunk_n = enough_rows ? plan.block_n : even_piece(plan.block_n, max_chunk_n, kernel.tile_n);
   return plan;
 }
 
@@ -179,11 +190,13 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
 void run(const Gemm& g, const real* a, const real* b, real* c, bool may_share) {
   if (g.m == 0 || g.n == 0) return;
   if (g.k == 0) return no_product(g, c);
-  // The path depends on the shape alone, never on the threads: so do the bits of the result.
+  const GemmKernels& kernel = *kernels().gemm;
+  // Which way is taken, and so the order of every sum, depends on the shape alone and never on the threads.
   const Index work = g.m * g.n * g.k;
   const bool shared = may_share && work > shared_work && thread_count() > 1 && !in_parallel();
-  if (!g.transpose_a && g.m <= (g.transpose_b ? dotrows:addrows)) return few_rows(g, a, b, c, shared);
-  if (work <= shared_work && g.n * g.k <= smallb) return small(g, a, b, c);
+  const Index few = g.transpose_b ? std::clamp<Index>(g.k / kernel.dot_depth, 1, 64) : 1;
+  if (g.m <= few && !g.transpose_a) return few_rows(g, a, b, c, shared);
+  if (work <= shared_work && g.k <= kernel.block_k) return small(g, a, b, c);
 
   Team team{.size = shared ? thread_count() : 1};
   const Plan plan = make_plan(g, team.size);

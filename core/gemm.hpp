@@ -2,8 +2,8 @@
 //
 // A is (m, k), B is (k, n), C is (m, n), row-major with a leading dimension (elements from one row to the
 // next), so that a matrix may be a part of a wider one: a head of attention is a pointer and a stride.
-// `transpose_a` says that A is stored as (k, m), `transpose_b` that B is stored as (n, k); neither costs a copy.
-// With `accumulate` the product is added to C (then there is no bias and no activation).
+// `transpose_a` says that A is stored as (k, m), `transpose_b` that B is stored as (n, k); neither costs a
+// copy. With `accumulate` the product is added to C (then there is no bias and no activation).
 //
 // Each element of C is a sum over k in one fixed order, whatever the number of threads: the same bits on 1, 2
 // or 4. Threads share the work of one large product, or of a batch.
@@ -18,10 +18,11 @@ struct Gemm {
   Index lda = 0, ldb = 0, ldc = 0;  // leading dimension of A, B and C as stored
   bool transpose_a = false, transpose_b = false;
   bool accumulate = false;
-  real alpha = 1;                   // C = alpha A B
-  const real* bias = nullptr;       // (n), added to each row of C
+  real alpha = 1;              // C = alpha A B
+  const real* bias = nullptr;  // (n), added to each row of C
   Activation activation = Activation::none;
-  real* before_activation = nullptr;  // if given, A B + bias is stored here too (ldc as C): what a backward needs
+  real* before_activation =
+      nullptr;  // if given, A B + bias is stored here too (ldc as C): what a backward needs
 };
 
 void gemm(const Gemm& shape, const real* a, const real* b, real* c);
@@ -29,8 +30,8 @@ void gemm(const Gemm& shape, const real* a, const real* b, real* c);
 // The same on the calling thread alone, for use inside a parallel loop.
 void gemm_serial(const Gemm& shape, const real* a, const real* b, real* c);
 
-// `count` products of one shape: the i-th is on a + a_offset[i], b + b_offset[i], c + c_offset[i]. The parts of
-// C must not overlap.
+// `count` products of one shape: the i-th is on a + a_offset[i], b + b_offset[i], c + c_offset[i]. The parts
+// of C must not overlap.
 void gemm_batched(const Gemm& shape, Index count, const real* a, const Index* a_offset, const real* b,
                   const Index* b_offset, real* c, const Index* c_offset);
 

@@ -24,16 +24,8 @@ struct AroundAxis {
   }
 };
 
-// Adds up blocks of fixed size: the order of the sum depends on nothing but n.
-real sum_all(Index n, const real* x) {
-  constexpr Index block = 4096;
-  if (n <= block) return kernels().sum(n, x);
-  const Index half = (n / 2 + block - 1) / block * block;
-  return sum_all(half, x) + sum_all(n - half, x + half);
-}
-
 Tensor scaled_sum(const char* op, const Tensor& x, real scale) {
-  const Tensor out = scalar(sum_all(x.numel(), x.data()) * scale);
+  const Tensor out = scalar(kernels().sum(x.numel(), x.data()) * scale);
   return record(out, op, {x}, [x, scale](const Tensor& out) {
     const real g = grad_data(out)[0] * scale;
     add_grad(x, [g](Index) { return g; });
@@ -48,7 +40,7 @@ Tensor scaled_sum(const char* op, const Tensor& x, int axis, bool keep_axis, boo
     const real* block = x.data() + o * around.size * around.inner;
     real* sums = out.data() + o * around.inner;
     if (around.inner == 1) {
-      sums[0] = sum_all(around.size, block);
+      sums[0] = kernels().sum(around.size, block);
     } else {
       for (Index i = 0; i < around.size; ++i)
         kernels().add(around.inner, sums, block + i * around.inner, sums);

@@ -1,7 +1,5 @@
 #include "core/shape.hpp"
 
-#include <fmt/format.h>  // join
-
 #include <algorithm>  // copy, equal, max
 
 #include "core/error.hpp"
@@ -57,7 +55,14 @@ Shape Shape::inserted(int axis, Index size) const {
   return out;
 }
 
-std::string Shape::str() const { return fmt::format("({})", fmt::join(begin(), end(), ",")); }
+std::string Shape::str() const {
+  std::string text = "(";
+  for (int i = 0; i < rank_; ++i) {
+    if (i) text += ',';
+    text += std::to_string(dims_[i]);
+  }
+  return text += ')';
+}
 
 int normalize_axis(const char* op, const Shape& shape, int axis) {
   const int rank = shape.rank();

@@ -39,6 +39,7 @@ struct TransformerConfig {
   Index head_size() const { return d_model / heads; }  // D
   Index kv_size() const { return (kv_heads ? kv_heads : heads) * head_size(); }
   void check() const;  // throws when the settings do not fit together
+  bool operator==(const TransformerConfig&) const = default;
 };
 
 std::string to_json(const TransformerConfig& config);

@@ -52,7 +52,8 @@ void multiply_tile(const Tile& t) {
     b += b_stride;
   }
 
-  // Calls body(y, column, whole) on all accumulators y; each branch below then is taken once, not for each of them.
+  // Calls body(y, column, whole) on all accumulators y; each branch below then is taken once, not for each of
+  // them.
   const auto each = [&](const auto& body) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
@@ -61,7 +62,8 @@ void multiply_tile(const Tile& t) {
     }
   };
   if (const real alpha = t.alpha; alpha != 1) each([&](vec& y, real*, int, bool) { y *= alpha; });
-  if (t.add) each([&](vec& y, const real* at, int, bool edge) { y += edge ? load_part(at, last) : load(at); });
+  if (t.add)
+    each([&](vec& y, const real* at, int, bool edge) { y += edge ? load_part(at, last) : load(at); });
   if (const real* bias = t.bias) {
     each([&](vec& y, const real*, int v, bool edge) {
       y += edge ? load_part(bias + v * lanes, last) : load(bias + v * lanes);
@@ -74,8 +76,8 @@ void multiply_tile(const Tile& t) {
 constexpr int most_rows(int vectors) { return min(tile_m * tile_v / vectors, 14); }
 using TileFunction = void (*)(const Tile&);
 struct TileTable {
-  TileFunction whole[tile_m];      // of tile_n columns, by rows - 1
-  TileFunction part[tile_v][14];   // of up to so many vectors, the last of which may be a part
+  TileFunction whole[tile_m];     // of tile_n columns, by rows - 1
+  TileFunction part[tile_v][14];  // of up to so many vectors, the last of which may be a part
 };
 template <Layout layout, int V, int... R>
 constexpr void fill_part(TileTable& table, std::integer_sequence<int, R...>) {
@@ -137,12 +139,13 @@ double burn(Index steps) {
 constexpr GemmKernels table = {
     .tile_m = tile_m,
     .tile_n = tile_n,
-    .block_k = tile_v > 2 ? 384 : 256,
+    .block_k = lanes == 16 ? 384 : 256,
     .multiply = multiply,
     .pack_a = pack_a,
     .pack_b = pack_b,
     .rows_dot = rows_dot,
-    .rows_add = rows_add,
+    .dot_depth = lanes == 16 ? 16 : 4,
+    .row_add = row_add,
     .burn = burn,
 };
 

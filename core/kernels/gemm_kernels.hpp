@@ -1,8 +1,8 @@
 // What core/gemm.cpp asks of each instruction set. Not for other callers: they use core/gemm.hpp.
 //
-// The heart is `multiply`: it walks over C in register tiles of at most tile_m x tile_n and computes each over
-// the whole of k. It reads A and B where they lie if their strides allow it, or from copies ("packed") that
-// `pack_a` and `pack_b` have laid out in the order of its reads.
+// The heart is `multiply`: it walks over C in register tiles of at most tile_m x tile_n and computes each
+// over the whole of k. It reads A and B where they lie if their strides allow it, or from copies ("packed")
+// that `pack_a` and `pack_b` have laid out in the order of its reads.
 #pragma once
 
 #include "core/kernels.hpp"  // Index, real
@@ -41,9 +41,12 @@ struct GemmKernels {
   // B (k, n), with `transpose` stored as (n, k), in panels of tile_n columns: k * tile_n elements for each.
   void (*pack_b)(bool transpose, Index k, Index n, const real* b, Index ldb, real* out);
 
-  // Few rows times a matrix, bound by the time to read B once: b is (n, k) for `rows_dot`, (k, n) for `rows_add`.
+  // Few rows times a B stored as (n, k), row by row as dot products: quicker than to pack B while m <= k /
+  // dot_depth.
   void (*rows_dot)(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c);
-  void (*rows_add)(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c);
+  Index dot_depth;
+  // One row times a B stored as (k, n).
+  void (*row_add)(const GemmBlock& block, const real* a, const real* b, Index ldb, real* c);
 
   // `steps` rounds of multiply-adds that wait for nothing; returns how many FLOP that was. For benchmarks.
   double (*burn)(Index steps);

@@ -16,7 +16,9 @@ void pack_rows(Index k, Index n, const real* b, Index ldb, real* out) {
         real* to = out + (j + w) * k + p * tile_n;
         for (Index v = 0; v < tile_n; v += lanes) {
           const Index left = width - w - v;
-          store(to + v, left >= lanes ? load(from + w + v) : left > 0 ? load_part(from + w + v, left) : vec{});
+          store(to + v, left >= lanes ? load(from + w + v)
+                        : left > 0    ? load_part(from + w + v, left)
+                                      : vec{});
         }
       }
     }
@@ -72,8 +74,8 @@ void pack_a(Index m, Index k, const real* a, Index lda, real* out) {
       real* to = out + i * k;
       Index p = first;
       if (rows == tile_m) {
-        // One copy of 8 instead of 4 + 2: what it writes too much is overwritten next, and what it reads too much
-        // is there as long as another row follows.
+        // One copy of 8 instead of 4 + 2: what it writes too much is overwritten next, and what it reads too
+        // much is there as long as another row follows.
         for (; p < min(end, k - 1); ++p) __builtin_memcpy(to + p * tile_m, from + p * lda, 8 * sizeof(real));
       }
       for (; p < end; ++p) {

@@ -1,4 +1,5 @@
-// What the three sources of gemm share within one target: the size of the register tile, and each other's functions.
+// What the three sources of gemm share within one target: the size of the register tile, and each other's
+// functions.
 #pragma once
 
 #include "core/kernels/gemm_kernels.hpp"
@@ -6,8 +7,8 @@
 
 namespace attn::ATTN_TARGET {
 
-// The register tile: tile_m rows of C by tile_v vectors. Its accumulators, a row of B and an element of A in all
-// lanes fill the 32 registers of AVX-512, or the 16 that others have; and the more accumulators, the more
+// The register tile: tile_m rows of C by tile_v vectors. Its accumulators, a row of B and an element of A in
+// all lanes fill the 32 registers of AVX-512, or the 16 that others have; and the more accumulators, the more
 // multiply-adds there are for each load.
 #if defined(__AVX512F__)
 constexpr Index tile_m = 6, tile_v = 4;
@@ -16,8 +17,8 @@ constexpr Index tile_m = 6, tile_v = 2;
 #endif
 constexpr Index tile_n = tile_v * lanes;
 
-// The rows of the next tile, at most `most`, when `left` rows are left; the last two tiles share what remains:
-// 8 rows are 4 + 4, not 6 + 2.
+// The rows of the next tile, at most `most`, when `left` rows are left; the last two tiles share what
+// remains: 8 rows are 4 + 4, not 6 + 2.
 ATTN_INLINE Index next_tile(Index left, Index most) {
   return left >= 2 * most ? most : left > most ? (left + 1) / 2 : left;
 }
@@ -26,6 +27,6 @@ ATTN_INLINE constexpr Index min(Index a, Index b) { return a < b ? a : b; }
 void pack_a(Index m, Index k, const real* a, Index lda, real* out);
 void pack_b(bool transpose, Index k, Index n, const real* b, Index ldb, real* out);
 void rows_dot(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c);
-void rows_add(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c);
+void row_add(const GemmBlock& block, const real* a, const real* b, Index ldb, real* c);
 
 }  // namespace attn::ATTN_TARGET

@@ -1,4 +1,5 @@
-// A few rows times a matrix: each element of B is used so seldom that all that counts is to read B once, in order.
+// A few rows times a matrix: each element of B is used so seldom that what counts is to read B once, in
+// order.
 #include "core/kernels/gemm_parts.hpp"
 #include "core/kernels/shuffle.hpp"
 
@@ -8,36 +9,31 @@ namespace {
 // y[r][j] = a[r] . b[j] for R rows of A and `lanes` rows of B, G rows of B at a time.
 template <int R>
 ATTN_INLINE void dot(Index k, const real* a, Index lda, const real* const (&b)[lanes], vec (&y)[R]) {
-  constexpr int most = R == 1 ? 8 : R == 2 ? 4 : 2, G = most < lanes ? most : lanes;
-  constexpr int U = 1;
+  constexpr int G = min(R == 1 || lanes == 16 ? 8 : 4, lanes);
   vec total[R][lanes];
   for (int g = 0; g < lanes; g += G) {
-    vec sum[U][R][G] = {};
+    vec sum[R][G] = {};
     Index p = 0;
-    for (; p + U * lanes <= k; p += U * lanes) {
-#pragma GCC unroll 2
-      for (int u = 0; u < U; ++u) {
+    for (; p + lanes <= k; p += lanes) {
 #pragma GCC unroll 8
-        for (int i = 0; i < G; ++i) {
-          const vec x = load(b[g + i] + p + u * lanes);
+      for (int i = 0; i < G; ++i) {
+        const vec x = load(b[g + i] + p);
 #pragma GCC unroll 4
-          for (int r = 0; r < R; ++r) sum[u][r][i] = fma(load(a + r * lda + p + u * lanes), x, sum[u][r][i]);
-        }
+        for (int r = 0; r < R; ++r) sum[r][i] = fma(load(a + r * lda + p), x, sum[r][i]);
       }
     }
-    for (; p < k; p += lanes) {
-      const Index part = min(lanes, k - p);
+    if (const Index part = k - p; part > 0) {
 #pragma GCC unroll 8
       for (int i = 0; i < G; ++i) {
         const vec x = load_part(b[g + i] + p, part);
 #pragma GCC unroll 4
-        for (int r = 0; r < R; ++r) sum[0][r][i] = fma(load_part(a + r * lda + p, part), x, sum[0][r][i]);
+        for (int r = 0; r < R; ++r) sum[r][i] = fma(load_part(a + r * lda + p, part), x, sum[r][i]);
       }
     }
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
-      for (int i = 0; i < G; ++i) total[r][g + i] = U == 1 ? sum[0][r][i] : sum[0][r][i] + sum[U - 1][r][i];
+      for (int i = 0; i < G; ++i) total[r][g + i] = sum[r][i];
     }
   }
 #pragma GCC unroll 4
@@ -45,7 +41,8 @@ ATTN_INLINE void dot(Index k, const real* a, Index lda, const real* const (&b)[l
 }
 
 template <int R>
-void dot_block(const GemmBlock& block, const real* a, Index lda, const real* const (&b)[lanes], Index j, real* c) {
+void dot_block(const GemmBlock& block, const real* a, Index lda, const real* const (&b)[lanes], Index j,
+               real* c) {
   const Index columns = min(lanes, block.n - j);
   vec y[R];
   dot<R>(block.k, a, lda, b, y);
@@ -58,42 +55,44 @@ void dot_block(const GemmBlock& block, const real* a, Index lda, const real* con
   }
 }
 
-// y[r] += sum over S rows of B of a[r][p] * b[p], a vector of columns at a time.
-template <int R, int S>
-void add_rows(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c) {
-  vec x[R][S];
-#pragma GCC unroll 4
-  for (int r = 0; r < R; ++r) {
+// y += alpha x B for 8 vectors of columns, y in registers all the while.
+void add_strip(Index k, real alpha, const real* x, const real* b, Index ldb, real* y) {
+  vec sum[8];
 #pragma GCC unroll 8
-    for (int s = 0; s < S; ++s) x[r][s] = splat(block.alpha * a[r * lda + s]);
-  }
-  Index j = 0;
-  for (; j + lanes <= block.n; j += lanes) {
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      vec y = load(c + r * block.ldc + j);
+  for (int v = 0; v < 8; ++v) sum[v] = load(y + v * lanes);
+  for (Index p = 0; p < k; ++p) {
+    const vec xp = splat(alpha * x[p]);
 #pragma GCC unroll 8
-      for (int s = 0; s < S; ++s) y = fma(x[r][s], load(b + s * ldb + j), y);
-      store(c + r * block.ldc + j, y);
-    }
+    for (int v = 0; v < 8; ++v) sum[v] = fma(xp, load(b + p * ldb + v * lanes), sum[v]);
   }
-  if (const Index part = block.n - j; part > 0) {
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      vec y = load_part(c + r * block.ldc + j, part);
 #pragma GCC unroll 8
-      for (int s = 0; s < S; ++s) y = fma(x[r][s], load_part(b + s * ldb + j, part), y);
-      store_part(c + r * block.ldc + j, y, part);
-    }
-  }
+  for (int v = 0; v < 8; ++v) store(y + v * lanes, sum[v]);
 }
 
-template <int R>
-void add_block(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c) {
-  constexpr int S = R == 1 ? 8 : 4;
-  Index p = 0;
-  for (; p + S <= block.k; p += S) add_rows<R, S>(block, a + p, lda, b + p * ldb, ldb, c);
-  for (; p < block.k; ++p) add_rows<R, 1>(block, a + p, lda, b + p * ldb, ldb, c);
+// y += alpha x B for S rows of B and n columns.
+template <int S>
+void add_rows(Index n, real alpha, const real* x, const real* b, Index ldb, real* y) {
+  vec xs[S];
+#pragma GCC unroll 8
+  for (int s = 0; s < S; ++s) xs[s] = splat(alpha * x[s]);
+  Index j = 0;
+  for (; j + 2 * lanes <= n; j += 2 * lanes) {
+    vec low = load(y + j), high = load(y + j + lanes);
+#pragma GCC unroll 8
+    for (int s = 0; s < S; ++s) {
+      low = fma(xs[s], load(b + s * ldb + j), low);
+      high = fma(xs[s], load(b + s * ldb + j + lanes), high);
+    }
+    store(y + j, low);
+    store(y + j + lanes, high);
+  }
+  for (; j < n; j += lanes) {
+    const Index part = min(lanes, n - j);
+    vec sum = load_part(y + j, part);
+#pragma GCC unroll 8
+    for (int s = 0; s < S; ++s) sum = fma(xs[s], load_part(b + s * ldb + j, part), sum);
+    store_part(y + j, sum, part);
+  }
 }
 
 }  // namespace
@@ -101,36 +100,38 @@ void add_block(const GemmBlock& block, const real* a, Index lda, const real* b, 
 void rows_dot(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c) {
   for (Index j = 0; j < block.n; j += lanes) {
     const real* rows[lanes];
-    for (int i = 0; i < lanes; ++i) rows[i] = b + min(j + i, block.n - 1) * ldb;  // beyond the end: the last again
+    for (int i = 0; i < lanes; ++i)
+      rows[i] = b + min(j + i, block.n - 1) * ldb;  // beyond the end: the last again
     for (Index i = 0; i < block.m;) {
-      const Index left = block.m - i;
       const real* from = a + i * lda;
       real* to = c + i * block.ldc;
-      if (left >= 4) {
-        dot_block<4>(block, from, lda, rows, j, to), i += 4;
-      } else if (left >= 2) {
-        dot_block<2>(block, from, lda, rows, j, to), i += 2;
-      } else {
-        dot_block<1>(block, from, lda, rows, j, to), i += 1;
+      switch (const Index left = block.m - i; left == 4 ? 2 : min(left, 3)) {
+        case 1:
+          dot_block<1>(block, from, lda, rows, j, to), i += 1;
+          break;
+        case 2:
+          dot_block<2>(block, from, lda, rows, j, to), i += 2;
+          break;
+        default:
+          dot_block<3>(block, from, lda, rows, j, to), i += 3;
       }
     }
   }
 }
 
-void rows_add(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c) {
-  for (Index i = 0; i < block.m; ++i) {
-    real* row = c + i * block.ldc;
-    for (Index j = 0; j < block.n; ++j) row[j] = (block.add ? row[j] : 0) + (block.bias ? block.bias[j] : 0);
+void row_add(const GemmBlock& block, const real* a, const real* b, Index ldb, real* c) {
+  for (Index j = 0; j < block.n; ++j) c[j] = (block.add ? c[j] : 0) + (block.bias ? block.bias[j] : 0);
+  // A narrow B is read down in strips of columns. Down a wide B every step would be a jump to another page of
+  // memory, so there it is eight rows at a time, and all columns of them.
+  constexpr Index strip = 8 * lanes;
+  Index j = 0;
+  if (block.n <= 2 * strip) {
+    for (; j + strip <= block.n; j += strip) add_strip(block.k, block.alpha, a, b + j, ldb, c + j);
   }
-  for (Index i = 0; i < block.m;) {
-    const real* from = a + i * lda;
-    real* to = c + i * block.ldc;
-    if (block.m - i >= 2) {
-      add_block<2>(block, from, lda, b, ldb, to), i += 2;
-    } else {
-      add_block<1>(block, from, lda, b, ldb, to), i += 1;
-    }
-  }
+  if (j == block.n) return;
+  Index p = 0;
+  for (; p + 8 <= block.k; p += 8) add_rows<8>(block.n - j, block.alpha, a + p, b + p * ldb + j, ldb, c + j);
+  for (; p < block.k; ++p) add_rows<1>(block.n - j, block.alpha, a + p, b + p * ldb + j, ldb, c + j);
 }
 
 }  // namespace attn::ATTN_TARGET

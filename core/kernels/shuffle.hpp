@@ -7,9 +7,10 @@
 
 namespace attn::ATTN_TARGET {
 
-// One stage of both: of every 2 S lanes, `low` takes the first S of a then the first S of b, `high` the second
-// halves. For floats and S = 1 it takes pairs of two instead (a0 b0 a1 b1 and a2 b2 a3 b3), since that is
-// what x86 has as an instruction: columns 1 and 2 of every four then change places, and `column` undoes it.
+// One stage of both: of every 2 S lanes, `low` takes the first S of a then the first S of b, `high` the
+// second halves. For floats and S = 1 it takes pairs of two instead (a0 b0 a1 b1 and a2 b2 a3 b3), since that
+// is what x86 has as an instruction: columns 1 and 2 of every four then change places, and `column` undoes
+// it.
 constexpr bool pairs = sizeof(real) == 4;
 constexpr int shuffled(int s, bool high, int lane) {
   if (pairs && s == 1) return (lane & ~3) + (lane & 3) / 2 + 2 * high + (lane & 1) * lanes;

@@ -7,12 +7,13 @@
 // These are the vector types of GCC and clang, so one source serves SSE, AVX2, AVX-512, ARM and WebAssembly.
 //
 // Note [No standard library in kernels]
-// Every source in core/kernels/ is compiled several times, each time with other instructions allowed. An inline
-// function of the standard library (std::max, std::vector::push_back) would then exist in several versions under
-// one name; the linker keeps any one of them, perhaps the AVX-512 one, and a CPU without AVX-512 dies in a piece of
-// code that has nothing to do with kernels. So the kernels use no code from outside: all that they define
-// lives in the namespace attn::ATTN_TARGET, where each version has a name of its own. Headers of the library may
-// be included for types and for functions that are really called (not inlined). Intrinsics are always inlined.
+// Every source in core/kernels/ is compiled several times, each time with other instructions allowed. An
+// inline function of the standard library (std::max, std::vector::push_back) would then exist in several
+// versions under one name; the linker keeps any one of them, perhaps the AVX-512 one, and a CPU without
+// AVX-512 dies in a piece of code that has nothing to do with kernels. So the kernels use no code from
+// outside: all that they define lives in the namespace attn::ATTN_TARGET, where each version has a name of
+// its own. Headers of the library may be included for types and for functions that are really called (not
+// inlined). Intrinsics are always inlined.
 #pragma once
 
 #if defined(__x86_64__)
@@ -64,7 +65,9 @@ ATTN_INLINE void store(real* p, const vec& x) { *reinterpret_cast<unaligned_vec*
 // The first n (0 < n <= lanes) elements at p, the other lanes 0; and their way back.
 #if defined(__AVX512F__) && !defined(ATTN_DOUBLE)
 ATTN_INLINE vec load_part(const real* p, Index n) { return (vec)_mm512_maskz_loadu_ps((1u << n) - 1, p); }
-ATTN_INLINE void store_part(real* p, const vec& x, Index n) { _mm512_mask_storeu_ps(p, (1u << n) - 1, (__m512)x); }
+ATTN_INLINE void store_part(real* p, const vec& x, Index n) {
+  _mm512_mask_storeu_ps(p, (1u << n) - 1, (__m512)x);
+}
 #elif defined(__AVX2__) && !defined(ATTN_DOUBLE)
 ATTN_INLINE ivec first_lanes(Index n) { return ivec{0, 1, 2, 3, 4, 5, 6, 7} < ireal(n); }
 ATTN_INLINE vec load_part(const real* p, Index n) {

@@ -154,19 +154,19 @@ Image level_bars(const std::vector<std::string>& labels, const std::vector<BarSe
 
 }  // namespace
 
-Image bar_chart(const std::vector<std::string>& labels, const std::vector<BarSeries>& series,
-                const BarOptions& options) {
+Image grouped_bar_chart(const std::vector<std::string>& labels, const std::vector<BarSeries>& series,
+                        const BarOptions& options) {
   check(labels, series, options);
   return options.vertical ? upright_bars(labels, series, options) : level_bars(labels, series, options);
 }
 
-Image bar_chart(const std::vector<std::string>& labels, const Numbers& values, const BarOptions& options) {
-  return bar_chart(labels, std::vector<BarSeries>{{.values = values}}, options);
+void grouped_bar_chart(const std::filesystem::path& path, const std::vector<std::string>& labels,
+                       const std::vector<BarSeries>& series, const BarOptions& options) {
+  write_png(path, grouped_bar_chart(labels, series, options));
 }
 
-void bar_chart(const std::filesystem::path& path, const std::vector<std::string>& labels,
-               const std::vector<BarSeries>& series, const BarOptions& options) {
-  write_png(path, bar_chart(labels, series, options));
+Image bar_chart(const std::vector<std::string>& labels, const Numbers& values, const BarOptions& options) {
+  return grouped_bar_chart(labels, {{.values = values}}, options);
 }
 
 void bar_chart(const std::filesystem::path& path, const std::vector<std::string>& labels,

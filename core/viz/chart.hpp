@@ -77,14 +77,15 @@ struct BarOptions {
   int width = 720, height = 400;    // the height counts when vertical; otherwise the bars decide
 };
 
-Image bar_chart(const std::vector<std::string>& labels, const std::vector<BarSeries>& series,
-                const BarOptions& options = {});
 Image bar_chart(const std::vector<std::string>& labels, const Numbers& values,
                 const BarOptions& options = {});
 void bar_chart(const std::filesystem::path& path, const std::vector<std::string>& labels,
-               const std::vector<BarSeries>& series, const BarOptions& options = {});
-void bar_chart(const std::filesystem::path& path, const std::vector<std::string>& labels,
                const Numbers& values, const BarOptions& options = {});
+// Several bars for each label, with a legend.
+Image grouped_bar_chart(const std::vector<std::string>& labels, const std::vector<BarSeries>& series,
+                        const BarOptions& options = {});
+void grouped_bar_chart(const std::filesystem::path& path, const std::vector<std::string>& labels,
+                       const std::vector<BarSeries>& series, const BarOptions& options = {});
 
 struct Points {
   Numbers x = {}, y = {};

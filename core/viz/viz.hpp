@@ -3,7 +3,7 @@
 //   viz::heatmap(folder / "weights.png", viz::Matrix(rows, cols, pointer), {.title = "weights"});
 //
 //   heatmap, heatmap_grid, open_heatmap     matrices: rows are queries, columns are keys
-//   line_chart, histogram, bar_chart, scatter
+//   line_chart, histogram, bar_chart, grouped_bar_chart, scatter
 //   graph, tree, token_rows                 boxes and arrows, beam search, sentences
 //   row, column                             pictures made of pictures
 //   terminal_heatmap, terminal_line_chart   the same as text, at most 100 columns wide

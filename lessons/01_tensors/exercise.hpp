@@ -1,9 +1,10 @@
 // Exercise 01: what a tensor is.
 //
 // shape.rank() is the number of axes, shape[axis] the size of one, Shape{2, 3} makes one. Elements of a
-// matrix are a(i, j), a.size(0) is its number of rows, zeros({2, 3}) and empty({2, 3}) make a new one. What a
-// contract says to refuse is refused by: throw std::invalid_argument("what is wrong"). Replace every todo(),
-// then: make check-01
+// matrix are a(i, j), a.size(0) is its number of rows, zeros({2, 3}) and empty({2, 3}) make a new one.
+// What a contract says to refuse is refused by: throw std::invalid_argument("what is wrong").
+//
+// Replace every todo(), then: make check-01
 #pragma once
 
 #include "lessons/coach/exercise.hpp"

@@ -2,7 +2,9 @@
 //
 // The first two functions walk a graph of plain numbers (types.hpp: node.inputs and node.derivatives), the
 // others are the backward of one op each: given the gradient of the loss with respect to the result of the
-// op, compute the gradients with respect to its inputs. Replace every todo(), then: make check-02
+// op, compute the gradients with respect to its inputs.
+//
+// Replace every todo(), then: make check-02
 #pragma once
 
 #include "lessons/02_autograd/types.hpp"

@@ -2,7 +2,9 @@
 //
 // T queries look at S keys; D is the size of a query and of a key, E that of a value. Rows are tokens.
 // Elements are q(i, d); q.size(0) is T, q.size(1) is D; empty({T, S}) makes a tensor to be filled.
-// Each function may use the ones above it. Replace every todo(), then: make check-06
+// Each function may use the ones above it.
+//
+// Replace every todo(), then: make check-06
 #pragma once
 
 #include "lessons/coach/exercise.hpp"

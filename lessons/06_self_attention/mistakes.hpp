@@ -174,7 +174,7 @@ inline const coach::Mistakes<decltype(exercise::row_softmax)> row_softmax = {
     {.name = "sign flipped",
      .why = "exp(maximum − score) gives the most weight to the lowest score.",
      .where = "Six words, five steps",
-     .answer = [](const Tensor& s) { return shifted_softmax(-s, max(-s, -1, true)); }},
+     .answer = [](const Tensor& s) { return shifted_softmax(-s, -max(s, -1, true)); }},
 };
 
 inline const coach::Mistakes<decltype(exercise::attend)> attend = {
@@ -262,6 +262,11 @@ inline Tensor attend_with(const Tensor& q, const Tensor& k, const Tensor& v, rea
   return matmul(softmax(dots(q, k) / divisor), v);
 }
 
+// All that scores() reads of keys that are wider than the queries.
+inline Tensor first_columns(const Tensor& x, Index count) {
+  return slice(x, 1, 0, std::min(count, x.size(1)));
+}
+
 inline const coach::Mistakes<decltype(exercise::self_attention)> self_attention = {
     {.name = "queries and keys swapped",
      .why = "w_k made the queries and w_q the keys: \"i looks for j\" became \"j looks for i\", and the "
@@ -318,12 +323,20 @@ inline const coach::Mistakes<decltype(exercise::self_attention)> self_attention 
          }},
     {.name = "keys and values exchanged",
      .why = "w_v made the keys and w_k the values. What a token offers to be found by is one thing, what it "
-            "hands over "
-            "another.",
+            "hands over another.",
      .where = "Six words, five steps",
      .answer =
          [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v) {
-           return attend_with(matmul(x, w_q), matmul(x, w_v), matmul(x, w_k), root(w_q, 1));
+           return attend_with(matmul(x, w_q), first_columns(matmul(x, w_v), w_q.size(1)), matmul(x, w_k),
+                              root(w_q, 1));
+         }},
+    {.name = "keys not projected",
+     .why =
+         "The input itself serves as keys. What a token offers is x w_k, of the same size D as the queries.",
+     .where = "Six words, five steps",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor&, const Tensor& w_v) {
+           return attend_with(matmul(x, w_q), first_columns(x, w_q.size(1)), matmul(x, w_v), root(w_q, 1));
          }},
     {.name = "nothing projected",
      .why = "The input is used as queries, keys and values. Without the three matrices there is nothing to "

@@ -23,8 +23,13 @@ Dataset toy(const Settings& settings) {
                .validation = {},
                .test = {},
                .unseen = {},
-               .watched = french ? "The black horse does not want the small red apples."
-                                 : "The teacher bought two red flowers yesterday."};
+               .watched = {}};
+  if (french)
+    data.watched = {"The black horse does not want the small red apples.",
+                    "Le cheval noir ne veut pas les petites pommes rouges."};
+  else
+    data.watched = {"The teacher bought two red flowers yesterday.",
+                    "선생님은 어제 빨간 꽃 두 송이를 샀어요."};
   const std::vector<Grammar::WordPair> pairs = grammar.held_out();
   for (std::size_t i = 0; i < 3; ++i) {
     const Grammar::WordPair& pair = pairs[pairs.size() - 1 - i * pairs.size() / 4];
@@ -61,10 +66,11 @@ Dataset corpus(const Settings& settings) {
                                               .validation = std::min(validation_sentences, candidates / 20),
                                               .max_words = settings.test_words,
                                               .seed = static_cast<std::uint64_t>(settings.seed)});
-  Dataset data{"source", "target", split.train, split.validation, split.test, {}, split.validation[0].source};
-  for (const TestSentence& sentence : split.validation)  // rather one that is neither short nor long
-    if (const std::size_t words = split_at_spaces(sentence.source).size(); words >= 6 && words <= 8)
-      return data.watched = sentence.source, data;
+  Dataset data{"source", "target", split.train, split.validation, split.test, {}, {}};
+  for (const TestSentence& sentence : split.validation) {  // the last one, or rather one of usual length
+    data.watched = {sentence.source, sentence.references[0]};
+    if (const std::size_t words = split_at_spaces(sentence.source).size(); words >= 6 && words <= 8) break;
+  }
   return data;
 }
 

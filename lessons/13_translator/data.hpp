@@ -21,7 +21,7 @@ struct Dataset {
   std::vector<Pair> train;
   std::vector<TestSentence> validation, test;
   std::vector<std::string> unseen;  // a few of the combinations that only the test has
-  std::string watched;              // a sentence whose translation is shown while it gets better
+  Pair watched;                     // whose translation is shown while it gets better
 };
 Dataset make_dataset(const Settings& settings);
 

@@ -13,6 +13,7 @@
 #include <cmath>       // exp, log
 #include <filesystem>  // exists
 #include <map>         // map
+#include <optional>    // optional
 
 #include "core/autograd.hpp"
 #include "core/parallel.hpp"
@@ -63,18 +64,19 @@ std::string joined(const Words& words) {
 void one_batch(Lesson& lesson, const Run& run) {
   lesson.section("Two sentences, one batch, three masks");
   const Translator& translator = run.translator;
-  // A short sentence, and one that is three words longer.
-  const auto words = [](const TestSentence& sentence) { return split_at_spaces(sentence.source).size(); };
-  const auto& sentences = run.data.validation;
-  const auto shorter = std::min_element(sentences.begin(), sentences.end(),
-                                        [&](const auto& a, const auto& b) { return words(a) < words(b); });
-  const auto longer = std::find_if(sentences.begin(), sentences.end(),
-                                   [&](const auto& s) { return words(s) == words(*shorter) + 3; });
-  if (longer == sentences.end()) return;
-  const std::vector<Pair> pairs = {{shorter->source, shorter->references[0]},
-                                   {longer->source, longer->references[0]}};
-  const TranslationBatch batch =
-      batch_of(make_batch(encode_pairs(pairs, *translator.source, *translator.target), {0, 1}));
+  std::vector<Pair> pairs;
+  for (const TestSentence& sentence : run.data.validation)
+    pairs.push_back({sentence.source, sentence.references[0]});
+  const std::vector<EncodedPair> encoded = encode_pairs(pairs, *translator.source, *translator.target);
+  // A short sentence, and one that is longer in both languages.
+  const auto shorter = std::min_element(encoded.begin(), encoded.end(), [](const auto& a, const auto& b) {
+    return a.source.size() + a.target.size() < b.source.size() + b.target.size();
+  });
+  const auto longer = std::find_if(encoded.begin(), encoded.end(), [&](const auto& pair) {
+    return pair.source.size() == shorter->source.size() + 3 && pair.target.size() > shorter->target.size();
+  });
+  if (longer == encoded.end()) return;
+  const TranslationBatch batch = batch_of(make_batch({*shorter, *longer}, {0, 1}));
   for (Index b = 0; b < 2; ++b) {
     lesson.print("  encoder reads   {}", joined(labels(*translator.source, batch.source, b)));
     lesson.print("  decoder reads   {}", joined(labels(*translator.target, batch.reads, b)));
@@ -154,11 +156,11 @@ void word_by_word(Lesson& lesson, const Run& run) {
       "In training the right words were dictated. Now the model reads what it wrote itself: <bos>, and then "
       "the likeliest next word each time, until it says <eos> (greedy decoding).");
   const Translator& translator = run.translator;
-  std::vector<int> source = translator.source->encode(run.data.watched);
+  std::vector<int> source = translator.source->encode(run.data.watched.source);
   source.push_back(Vocabulary::eos);
   std::vector<double> probabilities;
   const std::vector<int> written = write_by_hand(translator.model, source, probabilities);
-  lesson.print("  {}", run.data.watched);
+  lesson.print("  {}", run.data.watched.source);
   std::string line;
   for (std::size_t i = 0; i < probabilities.size(); ++i)
     line += fmt::format(" {} {:.0f}%", i < written.size() ? translator.target->label(written[i]) : "<eos>",
@@ -167,7 +169,7 @@ void word_by_word(Lesson& lesson, const Run& run) {
   const std::string text = translator.target->decode(written);
   lesson.print("  {}", text);
   lesson.claim(
-      text == translator.translate(run.data.watched),
+      text == translator.translate(run.data.watched.source),
       "the loop above and the library's `greedy` (many sentences at once, keys and values kept) agree");
 }
 
@@ -308,8 +310,9 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   const std::string name = settings.name(), options = settings.options_text();
   lesson.section("Training");
   lesson.say("{} steps of about {} tokens. The sentence to watch: {}", run.total_steps(), settings.batch,
-             run.data.watched);
-  const TrainEnd end = run.train(lesson);
+             run.data.watched.source);
+  std::optional<Look> early;
+  const TrainEnd end = run.train(lesson, [&] { early = look_at(run.translator, run.data.watched); });
   if (end == TrainEnd::interrupted) {
     lesson.print("\nStopped and saved as {}.\nTo go on: {} resume{}", settings.run_path(), command, options);
     return 130;
@@ -333,17 +336,21 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
       "While a word is written, cross-attention asks the source. Nobody told the model which word "
       "translates which: it had to find out in order to write the right one.");
   show_attention(lesson, name, look);
-  lesson.section("Where it should look");
-  show_gradient(lesson, name, look);
+  if (early) {  // not if the training went on from a later step
+    lesson.section("Where it should look");
+    lesson.say("At step {} it was still wrong: the loss was {:.2f} a token, where it is {:.4f} now.",
+               run.curve.validations.at(0).step, early->loss, look.loss);
+    show_gradient(lesson, name, *early, look);
+  }
   lesson.section("Several hypotheses: the beam");
   lesson.say(
       "Greedy decoding never takes a word back. A beam keeps the best few beginnings and decides at the end "
       "(lesson 14).");
-  show_beam(lesson, name, run.translator, run.data.watched,
+  show_beam(lesson, name, run.translator, run.data.watched.source,
             {std::max<Index>(3, settings.beam), settings.length_penalty});
 
   lesson.section("Use it");
-  lesson.print("  {} translate{} \"{}\"", command, options, run.data.watched);
+  lesson.print("  {} translate{} \"{}\"", command, options, run.data.watched.source);
   lesson.print("  {} translate{}        (asks for sentences)", command, options);
   lesson.print("  {}", settings.weights_path());
   lesson.say("The file holds the weights, the configuration and both vocabularies.");

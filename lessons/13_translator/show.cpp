@@ -41,23 +41,19 @@ viz::Matrix Look::mean_weights() const {
   return mean;
 }
 
-// The model's own translation is given to it as if it were the right answer: one pass then shows the
-// attention of every step, and one pass back the gradient of the loss on each weight.
-Look look_at(const Translator& translator, const std::string& sentence) {
-  std::vector<int> source = translator.source->encode(sentence);
-  source.push_back(Vocabulary::eos);
-  std::vector<int> written = translator.target->encode(translator.translate(sentence)),
-                   reads{Vocabulary::bos};
-  reads.insert(reads.end(), written.begin(), written.end());
-  written.push_back(Vocabulary::eos);
-
+// One pass, in which the right words are dictated, has the attention of every step; one pass back has the
+// gradient of the loss on each weight.
+Look look_at(const Translator& translator, const Pair& pair) {
+  const EncodedPair ids = encode_pairs({pair}, *translator.source, *translator.target)[0];
+  const std::vector<int> reads(ids.target.begin(), ids.target.end() - 1),
+      writes(ids.target.begin() + 1, ids.target.end());
   AttentionMaps maps;
   Context context{.maps = &maps};
-  const TranslationBatch batch{one_row(source), {}, one_row(reads), {}, one_row(written)};
+  const TranslationBatch batch{one_row(ids.source), {}, one_row(reads), {}, one_row(writes)};
   const Tensor loss = translator.loss(batch, context);
   backward(loss);
   parameters_of(translator.model).zero_grad();
-  Look look{labels(*translator.source, source), labels(*translator.target, written), {}, loss.item()};
+  Look look{labels(*translator.source, ids.source), labels(*translator.target, writes), {}, loss.item()};
   for (const AttentionMap& map : maps)
     if (map.name == "cross") look.cross.push_back(map);
   return look;
@@ -108,30 +104,33 @@ void show_attention(Lesson& lesson, const std::string& name, const Look& look) {
       "not, they turn back. Heads share the work.");
 }
 
-// The head of the last layer whose weights the loss hangs on most.
-void show_gradient(Lesson& lesson, const std::string& name, const Look& look) {
-  const Tensor weights = look.cross.back().weights, gradient = weights.grad();  // (1, H, T, S)
-  Index best = 0;
+void show_gradient(Lesson& lesson, const std::string& name, const Look& early, const Look& now) {
+  const Tensor weights = early.cross.back().weights, gradient = weights.grad();  // (1, H, T, S)
+  Index best = 0;  // the head of the last layer on whose weights the loss hung most
   double most = -1;
   for (Index head = 0; head < weights.size(1); ++head) {
     double size = 0;
     for (const float value : matrix_of(gradient, {0, head}).values) size += std::fabs(value);
     if (size > most) most = size, best = head;
   }
-  viz::HeatmapOptions attention = map_options(look, "attention"), pull = attention;
+  viz::HeatmapOptions attention = map_options(early, "early: it looked"), pull = attention;
+  attention.high = 1;
+  attention.cell = pull.cell = 30;
   pull.title = "gradient of the loss on it";
   pull.colors = viz::Colors::Diverging;
   pull.value_title = "∂ loss / ∂ weight";
   pull.low.reset();
+  viz::HeatmapOptions in_the_end = attention;
+  in_the_end.title = "now: it looks";
   lesson.picture(
       name + "-gradient.png",
-      viz::row(
-          {viz::heatmap(matrix_of(weights, {0, best}), attention),
-           viz::heatmap(matrix_of(gradient, {0, best}), pull)},
-          {.title = fmt::format("Where head {} of the last layer looks, and where it should", best + 1)}),
+      viz::row({viz::heatmap(matrix_of(weights, {0, best}), attention),
+                viz::heatmap(matrix_of(gradient, {0, best}), pull),
+                viz::heatmap(matrix_of(now.cross.back().weights, {0, best}), in_the_end)},
+               {.title = fmt::format("How head {} of the last layer learned where to look", best + 1)}),
       "Attention and its gradient, " + name,
-      "Blue at the right: more weight there would lower the loss; red: it would raise it. This, through the "
-      "softmax, is all that ever taught the head where to look.");
+      "Blue in the middle: more weight there would have lowered the loss; red: it would have raised it. "
+      "This pull, through the softmax, is all that ever taught the head where to look.");
 }
 
 void show_beam(Lesson& lesson, const std::string& name, const Translator& translator,

@@ -9,16 +9,17 @@ namespace attn {
 struct Look {
   std::vector<std::string> read, written;  // S tokens, T tokens; both end with <eos>
   std::vector<AttentionMap> cross;         // one a layer: weights (1, H, T, S) with their gradients
-  double loss;                             // of writing `written`
+  double loss;                             // of writing this, the right answer, a token on average
 
   // How much each written token looks at each one read, over all heads and layers. (T, S)
   viz::Matrix mean_weights() const;
 };
-Look look_at(const Translator& translator, const std::string& sentence);
+Look look_at(const Translator& translator, const Pair& pair);
 
 void show_curve(Lesson& lesson, const std::string& name, const Curve& curve);
 void show_attention(Lesson& lesson, const std::string& name, const Look& look);
-void show_gradient(Lesson& lesson, const std::string& name, const Look& look);
+// Early in training and now: where it looked, where the gradient pulled it, where it looks.
+void show_gradient(Lesson& lesson, const std::string& name, const Look& early, const Look& now);
 void show_beam(Lesson& lesson, const std::string& name, const Translator& translator,
                const std::string& sentence, const Search& search);
 

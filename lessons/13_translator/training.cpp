@@ -152,7 +152,7 @@ void Run::save_weights() const {
   write_file_atomically(std::filesystem::path(weights).replace_extension(".losses.tsv"), {curve.text()});
 }
 
-TrainEnd Run::train(Lesson& lesson) {
+TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
   const CatchInterrupt catch_interrupt;
   const std::filesystem::path folder = std::filesystem::path(settings.weights_path()).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder);  // better now than after the training
@@ -189,7 +189,7 @@ TrainEnd Run::train(Lesson& lesson) {
                          curve.validations.push_back({optimizer_.steps, loss});
                          if (on_terminal()) fmt::print("\r\033[K");  // the bar is drawn again below
                          lesson.print("  step {:5}  validation {:.4f}   {}", optimizer_.steps, loss,
-                                      translator.translate(data.watched));
+                                      translator.translate(data.watched.source));
                          if (optimizer_.steps < steps) save_run();
                          return loss;
                        },
@@ -197,6 +197,7 @@ TrainEnd Run::train(Lesson& lesson) {
                        [&](Index step) {
                          if (step % thinning == 0 || step == 1)
                            points.push_back({step, newest, options.schedule(step), 0});
+                         if (step == every) early_look();
                        },
                    .interrupted = [] { return stop_asked.load(); }});
 

@@ -35,7 +35,8 @@ class Run {
   static std::unique_ptr<Run> start(const Settings& settings);
   static std::unique_ptr<Run> resume(const Settings& settings);
 
-  TrainEnd train(Lesson& lesson);
+  // `early_look` is called before the first validation: to look at the model while it knows little.
+  TrainEnd train(Lesson& lesson, const std::function<void()>& early_look);
   Index total_steps() const;
 
   const Settings settings;

@@ -29,6 +29,14 @@ std::string squeezed(const std::string& text) {
   return out;
 }
 
+// The beginning of what a program said: a sanitizer's report is long and wide.
+std::string excerpt(const std::string& output) {
+  std::istringstream lines(output);
+  std::string out, line;
+  for (int i = 0; i < 20 && std::getline(lines, line); ++i) out += "    " + line.substr(0, 160) + "\n";
+  return out;
+}
+
 std::vector<std::string> results_of(const std::string& program, const std::string& file, const Lesson& lesson,
                                     Tally& tally, const std::string& expected) {
   const std::string results = program + ".results";
@@ -39,11 +47,11 @@ std::vector<std::string> results_of(const std::string& program, const std::strin
   for (std::string name, verdict; std::getline(lines, name, '\t') && std::getline(lines, verdict);) {
     names.push_back(name);
     tally.check(verdict == expected, fmt::format("{} of {} grades as \"{}\", not \"{}\"\n{}", name, file,
-                                                 verdict, expected, graded.output));
+                                                 verdict, expected, excerpt(graded.output)));
   }
   tally.check(names.size() == lesson.functions.size(),
               fmt::format("{} functions graded in {}, but hints.md has {}\n{}", names.size(), file,
-                          lesson.functions.size(), graded.output));
+                          lesson.functions.size(), excerpt(graded.output)));
   return names;
 }
 
@@ -99,7 +107,7 @@ int check_course(const std::vector<Lesson>& lessons) {
     if (last != std::string::npos)
       std::sscanf(checked.output.c_str() + last, "functions %d mistakes %d trivial %d checks %d failed %d",
                   &functions, &mistakes, &trivial, &checks, &failed);
-    if (failed || checked.code != 0) fmt::print("{}", checked.output.substr(0, last));
+    if (failed || checked.code != 0) fmt::print("{}", excerpt(checked.output.substr(0, last)));
     tally.functions += functions;
     tally.mistakes += mistakes;
     tally.trivial += trivial;

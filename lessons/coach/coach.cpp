@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int passed_code = 0, not_yet_code = 1, usage_code = 2;
+constexpr int passed_code = 0, not_yet_code = 1, usage_code = 2, interrupted_code = 128 + SIGINT;
+volatile sig_atomic_t interrupted = 0;  // by Ctrl-C, which reaches the compiler and the grader as well
 
 constexpr const char* help =
     "build/coach: the exercises of the course. The same through make: make check-06, make hint-06, …\n"
@@ -101,6 +102,10 @@ int check(const std::vector<Lesson>& lessons, const Lesson& lesson) {
   const Run graded = run(fmt::format("{} --file {} --results {}{}", compiled.program,
                                      lesson.answer().string(), results, color() ? " --color" : ""),
                          false);
+  if (graded.code == interrupted_code) {
+    interrupted = 1;
+    return interrupted_code;
+  }
   if (!fs::exists(results)) attn::fail("coach: the grader ended early (exit code {})", graded.code);
   std::istringstream lines(read_file(results));
   for (std::string name, verdict; std::getline(lines, name, '\t') && std::getline(lines, verdict);)
@@ -226,8 +231,6 @@ int list(const std::vector<Lesson>& lessons) {
   }
   return passed_code;
 }
-
-volatile sig_atomic_t interrupted = 0;
 
 // Waits until something in my/ is saved, or until Ctrl-C. Editors write in place or rename a new file over
 // the old.

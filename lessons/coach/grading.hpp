@@ -31,7 +31,8 @@
 // To add a mistake: one entry in mistakes.hpp. `name` as one would call it in a sentence, lower case ("no
 // scaling"); `why` one or two sentences on why it is wrong, not how to repair it; `where` the heading in
 // lesson.cpp that explains it; `answer` the wrong function, whole, written as a learner would. It is
-// recognised when it agrees with the learner on every input (where it throws, so must the learner's). A
+// recognised when it agrees with the learner on every input (where it throws, so must the learner's). Where
+// it leaves an array it has to throw: t(i, j) does, and .at(i) of a vector, but [i] would end the grader. A
 // mistake that never ends has `.runs_away = true`. Then `make check-course`: it fails if the mistake passes,
 // or is taken for another one.
 //

@@ -1,8 +1,8 @@
 // Asking a function in a process of its own, so that a crash or an endless loop ends that process only.
 //
 // The grader starts itself again with `--answer function candidate seed`; that process writes one Outcome
-// after the other to a pipe. It may use one second of processor time and, by AddressSanitizer's own limits, 1
-// GB of memory.
+// after the other to a pipe. It may use one second of processor time and, by AddressSanitizer's own limits,
+// 512 MB of memory.
 #pragma once
 
 #include <string>  // string

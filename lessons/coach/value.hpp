@@ -3,11 +3,11 @@
 //   Tensor, IntTensor, Shape, numbers, bool, std::string     one part
 //   std::vector of numbers                                   one part of shape (n)
 //   vector, pair, tuple, optional, map of anything above     a part for each element
-//   a struct of yours                                        a part for each field; say which in its
-//   namespace:
-//       inline auto fields(Adam& s) { return std::tuple{coach::field("step", s.step), coach::field("m",
-//       s.m)}; }
+//   a struct of yours                                        a part for each field, which fields() names:
+//       inline auto fields(Adam& s) { return std::tuple{coach::field("m", s.m), coach::field("v", s.v)}; }
 //   std::function, Rng                                       an opaque part, never compared
+//
+// (fields() stands in the struct's own namespace: see lessons/02_autograd/mistakes.hpp.)
 //
 // `clone` copies deeply (a Tensor is a handle, and an answer could write through it).
 #pragma once

@@ -229,8 +229,39 @@ std::string lesson_place(const std::string& lesson, const std::string& heading) 
   std::ifstream file(path);
   std::string line;
   for (int number = 1; std::getline(file, line); ++number)
-    if (line.find(heading) != std::string::npos) return fmt::format(", {}:{}", path, number);
+    if (line.find('"' + heading) != std::string::npos) return fmt::format(", {}:{}", path, number);
   return "";
+}
+
+// Theirs against ours, where they part.
+std::string comparison(const Value& theirs, const Value& ours, const Difference& difference, double tolerance,
+                       bool known, bool color) {
+  const bool list = difference.part < ours.size() && ours[difference.part].kind == Part::Kind::List;
+  if (list || difference.kind == Difference::Kind::Structure)
+    return named("yours", theirs) + named("ours", ours);
+  const Part &left = theirs[difference.part], &right = ours[difference.part];
+  const std::string name = right.name.empty() ? "" : " " + right.name;
+  std::string out;
+  if (difference.kind == Difference::Kind::Shape && right.kind == Part::Kind::Number)
+    out += fmt::format("    your shape{} is {}, ours {}\n", name, shape_text(left), shape_text(right));
+  out += labelled("yours" + name, left) + labelled("ours" + name, right);
+  if (difference.kind == Difference::Kind::Number && right.numbers.size() > 1) {
+    out += fmt::format(
+        "    worst element {}: yours {}, ours {} ({} of {} elements differ)\n",
+        index_text(right, difference.element), number_text(left.numbers[difference.element], right.exact),
+        number_text(right.numbers[difference.element], right.exact), difference.wrong, right.numbers.size());
+    out += picture(left, right, tolerance, color);
+  }
+  return known ? out : out + wrapped(remark(left, right, tolerance), 4);
+}
+
+std::string naming(const NamedMistake& mistake, const std::string& lesson, bool color) {
+  return fmt::format("    {}This is a known mistake: {}.{}\n", color ? "\033[1m" : "", mistake.name,
+                     color ? "\033[0m" : "") +
+         wrapped(mistake.why, 4) +
+         wrapped(fmt::format("See lesson {}, \"{}\"{}", lesson.substr(0, 2), mistake.where,
+                             lesson_place(lesson, mistake.where)),
+                 4);
 }
 
 }  // namespace
@@ -241,7 +272,6 @@ std::string explain(const Sheet& sheet, const std::vector<Outcome>& answers, con
   if (verdict.kind == Kind::NotStarted) return "";
   const Outcome& answer = answers[verdict.input];
   const Outcome& right = sheet.right[verdict.input];
-  const double tolerance = sheet.function.tolerance;
   std::string out;
 
   if (!answer.message.empty())
@@ -258,46 +288,14 @@ std::string explain(const Sheet& sheet, const std::vector<Outcome>& answers, con
                          ? ""
                          : fmt::format(" ({} of {} inputs are right)", verdict.right, answers.size()));
   out += labelled("", sheet.inputs[verdict.input].arguments);
-
-  if (verdict.kind == Kind::NotRefused) {
-    out += named("yours", answer.value);
-    out += wrapped("ours throws: " + right.message, margin);
-  } else if (right.kind == Ended::Answered && answer.kind != Ended::Answered) {
+  if (verdict.kind == Kind::NotRefused)
+    out += named("yours", answer.value) + wrapped("ours throws: " + right.message, margin);
+  else if (verdict.difference)
+    out += comparison(answer.value, right.value, *verdict.difference, sheet.function.tolerance,
+                      !verdict.mistakes.empty(), color);
+  else if (right.kind == Ended::Answered && answer.kind != Ended::Answered)
     out += named("ours", right.value);
-  } else if (verdict.difference) {
-    const Difference& difference = *verdict.difference;
-    const bool both = difference.part < answer.value.size() && difference.part < right.value.size();
-    if (!both || difference.kind == Difference::Kind::Structure) {
-      out += named("yours", answer.value) + named("ours", right.value);
-    } else {
-      const Part &theirs = answer.value[difference.part], &ours = right.value[difference.part];
-      const std::string name = ours.name.empty() ? "" : " " + ours.name;
-      if (difference.kind == Difference::Kind::Shape && theirs.kind == Part::Kind::Number)
-        out += fmt::format("    your shape{} is {}, ours {}\n", name, shape_text(theirs), shape_text(ours));
-      if (theirs.kind == Part::Kind::List)
-        out += named("yours", answer.value) + named("ours", right.value);
-      else
-        out += labelled("yours" + name, theirs) + labelled("ours" + name, ours);
-      if (difference.kind == Difference::Kind::Number && ours.numbers.size() > 1)
-        out += fmt::format(
-            "    worst element {}: yours {}, ours {} ({} of {} elements differ)\n",
-            index_text(ours, difference.element), number_text(theirs.numbers[difference.element], ours.exact),
-            number_text(ours.numbers[difference.element], ours.exact), difference.wrong, ours.numbers.size());
-      if (difference.kind == Difference::Kind::Number) out += picture(theirs, ours, tolerance, color);
-      const std::string seen = remark(theirs, ours, tolerance);
-      if (verdict.mistakes.empty() && !seen.empty()) out += wrapped(seen, 4);
-    }
-  }
-
-  for (const std::size_t m : verdict.mistakes) {
-    const NamedMistake& mistake = sheet.function.mistakes[m];
-    out += fmt::format("    {}This is a known mistake: {}.{}\n", color ? "\033[1m" : "", mistake.name,
-                       color ? "\033[0m" : "");
-    out += wrapped(mistake.why, 4);
-    out += wrapped(fmt::format("See lesson {}, \"{}\"{}", lesson.substr(0, 2), mistake.where,
-                               lesson_place(lesson, mistake.where)),
-                   4);
-  }
+  for (const std::size_t m : verdict.mistakes) out += naming(sheet.function.mistakes[m], lesson, color);
   return out;
 }
 

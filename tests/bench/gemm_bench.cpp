@@ -1,9 +1,10 @@
 // gemm beside OpenBLAS's and oneDNN's sgemm, in one process, call by call:
 //
-//   gemm_bench [--threads N] [--rounds N] [--slice MS] [words…]   only cases whose names hold one of the words
+//   gemm_bench [--threads N] [--rounds N] [--slice MS] [words…]   only cases whose names hold one of the
+//   words
 //
-// Lines are `ratio <case> <threads>t vs <peer>: 1.23`, where above 1 means that we are faster. The peers choose
-// their instructions themselves: to compare AVX2 with AVX2 on a newer machine, start it with
+// Lines are `ratio <case> <threads>t vs <peer>: 1.23`, where above 1 means that we are faster. The peers
+// choose their instructions themselves: to compare AVX2 with AVX2 on a newer machine, start it with
 // ATTN_KERNELS=v3 OPENBLAS_CORETYPE=Haswell ONEDNN_MAX_CPU_ISA=AVX2 in the environment.
 #include <fmt/format.h>  // print
 #include <omp.h>         // omp_set_num_threads
@@ -44,27 +45,46 @@ std::vector<Case> all_cases() {
     const double bar = s <= 32 ? 1.5 : s == 64 ? 1.3 : s <= 1024 ? 1.0 : 0.97;
     cases.push_back({.name = fmt::format("square-{}", s), .m = s, .n = s, .k = s, .openblas_bar = bar});
   }
-  const Index shapes[][3] = {{640, 128, 128}, {640, 512, 128},   {640, 128, 512},
+  const Index shapes[][3] = {{640, 128, 128},  {640, 512, 128},   {640, 128, 512},
                              {2048, 512, 512}, {2048, 2048, 512}, {2048, 512, 2048}};
   for (const auto& s : shapes) {
     for (int form = 0; form < 3; ++form) {
       const char* suffix[] = {"", "-ta", "-tb"};
       cases.push_back({.name = fmt::format("shape-{}x{}x{}{}", s[0], s[1], s[2], suffix[form]),
-                       .m = s[0], .n = s[1], .k = s[2], .transpose_a = form == 1, .transpose_b = form == 2});
+                       .m = s[0],
+                       .n = s[1],
+                       .k = s[2],
+                       .transpose_a = form == 1,
+                       .transpose_b = form == 2});
     }
   }
   for (bool tb : {false, true}) {
     const char* suffix = tb ? "-tb" : "";
     cases.push_back({.name = fmt::format("batched-256x20x20x16{}", suffix),
-                     .m = 20, .n = 20, .k = 16, .transpose_b = tb, .count = 256, .openblas_bar = 1.5});
+                     .m = 20,
+                     .n = 20,
+                     .k = 16,
+                     .transpose_b = tb,
+                     .count = 256,
+                     .openblas_bar = 1.5});
     cases.push_back({.name = fmt::format("batched-256x64x64x64{}", suffix),
-                     .m = 64, .n = 64, .k = 64, .transpose_b = tb, .count = 256, .openblas_bar = 1.5});
+                     .m = 64,
+                     .n = 64,
+                     .k = 64,
+                     .transpose_b = tb,
+                     .count = 256,
+                     .openblas_bar = 1.5});
   }
   for (Index n : {128, 512, 2048}) {
     for (Index k : {128, 512, 2048}) {
       for (bool tb : {false, true}) {
         cases.push_back({.name = fmt::format("row-1x{}x{}{}", n, k, tb ? "-tb" : ""),
-                         .m = 1, .n = n, .k = k, .transpose_b = tb, .openblas_bar = 0, .onednn_bar = 1.0});
+                         .m = 1,
+                         .n = n,
+                         .k = k,
+                         .transpose_b = tb,
+                         .openblas_bar = 0,
+                         .onednn_bar = 1.0});
       }
     }
   }
@@ -74,7 +94,8 @@ std::vector<Case> all_cases() {
 // Random numbers at the start of a cache line, as tensors are.
 struct Numbers {
   std::unique_ptr<real, void (*)(void*)> memory;
-  explicit Numbers(Index n) : memory(static_cast<real*>(std::aligned_alloc(64, (n * sizeof(real) + 63) / 64 * 64)), std::free) {
+  explicit Numbers(Index n)
+      : memory(static_cast<real*>(std::aligned_alloc(64, (n * sizeof(real) + 63) / 64 * 64)), std::free) {
     std::mt19937 engine(1);
     for (Index i = 0; i < n; ++i) memory.get()[i] = real(engine() % 2001) / 1000 - 1;
   }
@@ -106,7 +127,8 @@ void run(const Case& one, const Settings& settings, double peak) {
     if (one.count == 1) {
       gemm(g, a.data(), b.data(), c.data());
     } else {
-      gemm_batched(g, one.count, a.data(), a_offset.data(), b.data(), b_offset.data(), c.data(), c_offset.data());
+      gemm_batched(g, one.count, a.data(), a_offset.data(), b.data(), b_offset.data(), c.data(),
+                   c_offset.data());
     }
   }};
 #ifdef ATTN_BENCH_OPENBLAS
@@ -115,9 +137,10 @@ void run(const Case& one, const Settings& settings, double peak) {
   bars.push_back(one.openblas_bar);
   functions.push_back([&] {
     for (Index i = 0; i < one.count; ++i)
-      cblas_sgemm(CblasRowMajor, g.transpose_a ? CblasTrans : CblasNoTrans, g.transpose_b ? CblasTrans : CblasNoTrans,
-                  int(g.m), int(g.n), int(g.k), 1, a.data() + a_offset[i], int(g.lda), b.data() + b_offset[i],
-                  int(g.ldb), 0, c.data() + c_offset[i], int(g.ldc));
+      cblas_sgemm(CblasRowMajor, g.transpose_a ? CblasTrans : CblasNoTrans,
+                  g.transpose_b ? CblasTrans : CblasNoTrans, int(g.m), int(g.n), int(g.k), 1,
+                  a.data() + a_offset[i], int(g.lda), b.data() + b_offset[i], int(g.ldb), 0,
+                  c.data() + c_offset[i], int(g.ldc));
   });
 #endif
 #ifdef ATTN_BENCH_ONEDNN
@@ -125,12 +148,14 @@ void run(const Case& one, const Settings& settings, double peak) {
   bars.push_back(one.onednn_bar);
   functions.push_back([&] {
     for (Index i = 0; i < one.count; ++i)
-      dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1, a.data() + a_offset[i], g.lda,
-                 b.data() + b_offset[i], g.ldb, 0, c.data() + c_offset[i], g.ldc);
+      dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1,
+                 a.data() + a_offset[i], g.lda, b.data() + b_offset[i], g.ldb, 0, c.data() + c_offset[i],
+                 g.ldc);
   });
 #endif
-  const std::vector<double> times = bench::best_times(
-      functions, settings.rounds, settings.slice, settings.threads == 1 ? bench::thread_seconds : bench::seconds);
+  const std::vector<double> times =
+      bench::best_times(functions, settings.rounds, settings.slice,
+                        settings.threads == 1 ? bench::thread_seconds : bench::seconds);
   const double gflop = 2e-9 * double(one.count * g.m * g.n * g.k);
   for (std::size_t i = 1; i < times.size(); ++i) {
     const double ratio = times[0] / times[i] > 0 ? times[i] / times[0] : 0;

@@ -65,6 +65,6 @@ int main() {
     torch_shift.mutable_grad() = torch::Tensor();
   });
   fmt::print("op-overhead of libtorch: {:.0f} ns per op (forward + backward)\n", theirs);
-  fmt::print("ratio op-overhead 1t vs libtorch: {:.3f}\n", ours / theirs);
+  fmt::print("ratio op-overhead 1t vs libtorch: {:.1f}\n", theirs / ours);
 #endif
 }

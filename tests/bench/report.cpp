@@ -1,6 +1,8 @@
-// Reads the lines of the benchmarks from standard input, shows them, and writes DIR/results.csv and bar charts.
+// Reads the lines of the benchmarks from standard input, shows them, and writes DIR/results.csv and bar
+// charts.
 //
-//   ratio square-512 1t vs openblas: 1.08        peak square-512 1t: 91%        memory step-base ours: 812.0 MiB
+//   ratio square-512 1t vs openblas: 1.08        peak square-512 1t: 91%        memory step-base ours: 812.0
+//   MiB
 #include <fmt/format.h>  // format, print
 
 #include <filesystem>  // create_directories
@@ -29,7 +31,8 @@ void draw(const std::filesystem::path& path, const std::vector<Ratio>& ratios, c
     if (ratio.peer != peer) continue;
     if (std::find(labels.begin(), labels.end(), ratio.name) == labels.end()) labels.push_back(ratio.name);
     const std::string name = ratio.threads == "1" ? "1 thread" : ratio.threads + " threads";
-    const auto known = std::find_if(series.begin(), series.end(), [&](const auto& s) { return s.name == name; });
+    const auto known =
+        std::find_if(series.begin(), series.end(), [&](const auto& s) { return s.name == name; });
     if (known == series.end()) series.push_back({.name = name, .values = {}});
   }
   for (viz::BarSeries& one : series) {
@@ -42,7 +45,8 @@ void draw(const std::filesystem::path& path, const std::vector<Ratio>& ratios, c
     }
   }
   if (!labels.empty())
-    viz::bar_chart(path, labels, series, {.title = "Times as fast as " + peer, .value_title = "above 1: we are faster"});
+    viz::grouped_bar_chart(path, labels, series,
+                           {.title = "Times as fast as " + peer, .value_title = "above 1: we are faster"});
 }
 
 }  // namespace
@@ -50,7 +54,8 @@ void draw(const std::filesystem::path& path, const std::vector<Ratio>& ratios, c
 int main(int argc, char** argv) {
   const std::filesystem::path folder = argc > 1 ? argv[1] : "out/bench";
   std::filesystem::create_directories(folder);
-  const std::regex ratio_line(R"(ratio (\S+) (\d+)t vs (\S+): ([\d.]+).*)"), peak_line(R"(peak (\S+) (\d+)t: (\d+)%.*)");
+  const std::regex ratio_line(R"(ratio (\S+) (\d+)t vs (\S+): ([\d.]+).*)"),
+      peak_line(R"(peak (\S+) (\d+)t: (\d+)%.*)");
   std::vector<Ratio> ratios;
   std::string csv = "kind,case,threads,peer,value\n", line;
   std::smatch match;
@@ -59,12 +64,14 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     if (std::regex_match(line, match, ratio_line)) {
       ratios.push_back({match[1], match[2], match[3], std::stod(match[4])});
-      csv += fmt::format("ratio,{},{},{},{}\n", match[1].str(), match[2].str(), match[3].str(), match[4].str());
+      csv +=
+          fmt::format("ratio,{},{},{},{}\n", match[1].str(), match[2].str(), match[3].str(), match[4].str());
     } else if (std::regex_match(line, match, peak_line)) {
       csv += fmt::format("percent of peak,{},{},,{}\n", match[1].str(), match[2].str(), match[3].str());
     }
   }
   write_file_atomically(folder / "results.csv", {csv});
-  for (const std::string peer : {"openblas", "onednn", "libtorch"}) draw(folder / (peer + ".png"), ratios, peer);
+  for (const std::string peer : {"openblas", "onednn", "libtorch"})
+    draw(folder / (peer + ".png"), ratios, peer);
   fmt::print("\n{} ratios: {}, and charts beside it\n", ratios.size(), (folder / "results.csv").string());
 }

@@ -188,6 +188,8 @@ void test_reset() {
 // Starts `coach watch`, saves a right answer the way editors do, and looks whether it was graded.
 void test_watch(const char* option) {
   write(answer06, read("lessons/06_self_attention/exercise.hpp"));
+  std::fflush(stdout);
+  fs::remove("watched");
   const pid_t child = fork();
   if (child == 0) {
     if (!std::freopen("watched", "w", stdout)) _exit(1);
@@ -205,11 +207,11 @@ void test_watch(const char* option) {
   write("my/saved.tmp", solution06());
   fs::rename("my/saved.tmp", answer06);
   check(wait_for("Lesson 06 is done"), "watch grades on save", read("watched"));
-  wait_for("Lesson 06 is done");
   kill(child, SIGINT);
   int status = 0;
   waitpid(child, &status, 0);
-  check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "Ctrl-C ends watch in order");
+  check(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+        fmt::format("Ctrl-C ends watch in order ({:#x})", status), read("watched"));
 }
 
 int main() {

@@ -10,7 +10,7 @@ namespace {
 
 ParameterList list_of(const std::vector<Tensor>& tensors) {
   ParameterList list;
-  for (std::size_t i = 0; i < tensors.size(); ++i) list.add("p" + std::to_string(i), tensors[i]);
+  for (std::size_t i = 0; i < tensors.size(); ++i) list.add(fmt::format("p{}", i), tensors[i]);
   return list;
 }
 
@@ -50,7 +50,9 @@ TEST_CASE("Adam takes the steps worked out by hand") {
   check_steps(adam({.epsilon = 0.5}), 0.1, {0.5}, {0.95});
   // AdamW's decay stands beside the step; Adam's goes through the gradient and vanishes in its size.
   check_steps(adam(adamw(0.1)), 0.1, {0.5}, {1 - 0.01 - 0.1});
-  check_steps(adam({.weight_decay = 0.1}), 0.1, {0.5}, {0.9});
+  // g = 0.5 + 0.1 · 1 = 0.6, then 0 + 0.1 · 0.9 = 0.09
+  check_steps(adam({.weight_decay = 0.1}), 0.1, {0.5, 0},
+              {0.9, 0.9 - 0.1 * (0.063 / 0.19) / std::sqrt((0.999 * 0.00036 + 0.0000081) / 0.001999)});
   // β2 = 0.98: v = 0.02 · 0.25, then 0.98 · v + 0.02 · 1; m = 0.05, then 0.045 + 0.1
   check_steps(adam(paper_adam()), 0.1, {0.5, 1},
               {0.9, 0.9 - 0.1 * (0.145 / 0.19) / std::sqrt((0.98 * 0.005 + 0.02) / (1 - 0.98 * 0.98))});

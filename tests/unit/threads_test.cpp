@@ -114,6 +114,7 @@ TEST_CASE("elementwise ops have the same bits on any number of threads") {
 TEST_CASE("reductions, rows and norms have the same bits on any number of threads") {
   const Shape large{301, 129};
   check_op("sum", [](const auto& in) { return sum(in[0]); }, {large});
+  check_op("sum of long rows", [](const auto& in) { return sum(in[0], 1); }, {{7, 40001}});
   check_op("sum over axis 0", [](const auto& in) { return sum(in[0], 0); }, {large});
   check_op("mean over axis 1", [](const auto& in) { return mean(in[0], 1); }, {large});
   check_op("max", [](const auto& in) { return max(in[0], 1); }, {large});

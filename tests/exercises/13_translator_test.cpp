@@ -1,0 +1,243 @@
+// Grades exercise 13. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/13_translator/mistakes.hpp"
+
+using namespace attn;
+using namespace exercise;
+using coach::Cases;
+using coach::Question;
+
+namespace oracle {
+
+Dictation dictate(const std::vector<Sentence>& targets) {
+  Index T = 1;
+  for (const Sentence& words : targets) T = std::max(T, Index(words.size()) + 1);
+  Dictation out{IntTensor({Index(targets.size()), T}), IntTensor({Index(targets.size()), T})};
+  for (Index b = 0; b < Index(targets.size()); ++b) {
+    std::vector<int> strip{bos};
+    for (const int word : targets[std::size_t(b)]) strip.push_back(word);
+    strip.push_back(eos);
+    const Index real = Index(strip.size()) - 1;
+    for (Index t = 0; t < T; ++t) {
+      out.reads(b, t) = t < real ? strip[std::size_t(t)] : pad;
+      out.writes(b, t) = t < real ? strip[std::size_t(t) + 1] : pad;
+    }
+  }
+  return out;
+}
+
+ThreeMasks three_masks(const IntTensor& source, const IntTensor& reads) {
+  const Index B = source.shape()[0], S = source.shape()[1], T = reads.shape()[1];
+  ThreeMasks out{zeros({B, S, S}), zeros({B, T, T}), zeros({B, T, S})};
+  for (Index b = 0; b < B; ++b) {
+    for (Index i = 0; i < S; ++i)
+      for (Index j = 0; j < S; ++j) out.encoder(b, i, j) = source(b, j) != pad;
+    for (Index i = 0; i < T; ++i)
+      for (Index j = 0; j < T; ++j) out.decoder(b, i, j) = reads(b, j) != pad && j <= i;
+    for (Index i = 0; i < T; ++i)
+      for (Index j = 0; j < S; ++j) out.cross(b, i, j) = source(b, j) != pad;
+  }
+  return out;
+}
+
+Sentence write_greedily(const Model& model, int max_length) {
+  Sentence sentence;
+  for (int step = 0; step < max_length; ++step) {
+    std::vector<int> written{bos};
+    written.insert(written.end(), sentence.begin(), sentence.end());
+    const std::vector<double> scores = model(written);
+    int best = 0;
+    for (int token = 1; token < int(scores.size()); ++token)
+      if (scores[std::size_t(token)] > scores[std::size_t(best)]) best = token;
+    if (best == eos) break;
+    sentence.push_back(best);
+  }
+  return sentence;
+}
+
+std::pair<int, int> clipped_matches(const Words& output, const Words& reference, int n) {
+  std::vector<bool> used(reference.size(), false);  // each run of the reference can be matched once
+  int matches = 0, total = 0;
+  for (int i = 0; i + n <= int(output.size()); ++i) {
+    ++total;
+    for (int j = 0; j + n <= int(reference.size()); ++j) {
+      bool same = !used[std::size_t(j)];
+      for (int k = 0; k < n; ++k) same = same && output[std::size_t(i + k)] == reference[std::size_t(j + k)];
+      if (!same) continue;
+      used[std::size_t(j)] = true;
+      ++matches;
+      break;
+    }
+  }
+  return {matches, total};
+}
+
+double corpus_bleu(const std::vector<Words>& outputs, const std::vector<Words>& references) {
+  double product = 1, c = 0, r = 0;
+  for (int n = 1; n <= 4; ++n) {
+    int matches = 0, total = 0;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const std::pair<int, int> counts = clipped_matches(outputs[i], references[i], n);
+      matches += counts.first;
+      total += counts.second;
+    }
+    if (matches == 0) return 0;
+    product *= double(matches) / total;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    c += double(outputs[i].size()), r += double(references[i].size());
+  return 100 * (c < r ? std::exp(1 - r / c) : 1) * std::pow(product, 0.25);
+}
+
+}  // namespace oracle
+
+namespace {
+
+Sentence some_sentence(Index words, Rng& rng) {
+  Sentence sentence;
+  for (Index i = 0; i < words; ++i) sentence.push_back(3 + int(rng.below(90)));
+  return sentence;
+}
+
+// Rows of the given lengths, padded to `columns`: a source, which ends with eos, or what a decoder reads,
+// which begins with bos.
+IntTensor padded(const std::vector<Index>& lengths, Index columns, bool is_source, Rng& rng) {
+  IntTensor ids({Index(lengths.size()), columns});
+  for (Index b = 0; b < Index(lengths.size()); ++b) {
+    const Index length = lengths[std::size_t(b)];
+    for (Index t = 0; t < columns; ++t) ids(b, t) = t < length ? 3 + int(rng.below(90)) : pad;
+    ids(b, is_source ? length - 1 : 0) = is_source ? eos : bos;
+  }
+  return ids;
+}
+
+// Scores that hang on everything written so far; eos wins where `length` words are written, never if that is
+// 0.
+Model model_of(std::uint64_t seed, int V, int length) {
+  return [=](const std::vector<int>& written) {
+    std::uint64_t hash = seed;
+    for (const int token : written) hash = hash * 1000003 + std::uint64_t(token) + 1;
+    Rng rng(hash);
+    std::vector<double> scores;
+    for (int token = 0; token < V; ++token) scores.push_back(token == eos ? -9 : rng.normal());
+    if (length > 0 && int(written.size()) == length + 1) scores[eos] = 9;
+    return scores;
+  };
+}
+
+const Words vocabulary = {"le", "chat", "noir", "mange", "une", "pomme", "rouge", "ici"};
+
+// Few different words, so that runs repeat.
+Words some_words(Index count, Rng& rng) {
+  Words words;
+  for (Index i = 0; i < count; ++i) words.push_back(vocabulary[std::size_t(rng.below(4))]);
+  return words;
+}
+
+// A reference with one word changed, one left out and two said twice.
+Words nearly(Words words, Rng& rng) {
+  const auto place = [&] { return words.begin() + rng.below(Index(words.size())); };
+  *place() = "ici";
+  words.erase(place());
+  for (int i = 0; i < 2; ++i) {
+    const auto at = place();
+    const std::string twice = *at;
+    words.insert(at, twice);
+  }
+  return words;
+}
+
+const Words sentence = {"the", "black", "cat", "eats", "a", "small", "red", "apple"};
+
+}  // namespace
+
+coach::Exercise coach::exercise() {
+  return {"13_translator",
+          {Question<decltype(exercise::dictate)>{.name = "dictate",
+                                                 .answer = exercise::dictate,
+                                                 .oracle = oracle::dictate,
+                                                 .arguments = {"targets"},
+                                                 .cases = [](Rng& rng) -> Cases<decltype(exercise::dictate)> {
+                                                   return {{{{5, 6}}},
+                                                           {{{5, 6}, {7}}},
+                                                           {{some_sentence(1, rng), some_sentence(3, rng),
+                                                             some_sentence(2, rng)}},
+                                                           {{some_sentence(7, rng), some_sentence(4, rng),
+                                                             some_sentence(7, rng), some_sentence(1, rng)}}};
+                                                 },
+                                                 .mistakes = mistakes::dictate,
+                                                 .notice = "One pass through the decoder asks for every next "
+                                                           "word at once: a sentence of n words is n + 1 "
+                                                           "questions."},
+           Question<decltype(exercise::three_masks)>{
+               .name = "three_masks",
+               .answer = exercise::three_masks,
+               .oracle = oracle::three_masks,
+               .arguments = {"source", "reads"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::three_masks)> {
+                 return {{padded({2}, 2, true, rng), padded({2}, 2, false, rng)},
+                         {padded({2}, 3, true, rng), padded({2}, 3, false, rng)},
+                         {padded({4, 2}, 4, true, rng), padded({2, 3}, 3, false, rng)},
+                         {padded({1, 3, 2}, 3, true, rng), padded({5, 2, 4}, 5, false, rng)}};
+               },
+               .mistakes = mistakes::three_masks,
+               .notice = "Two of the three masks are the same columns: the source's padding, seen by two "
+                         "kinds of query."},
+           Question<decltype(exercise::write_greedily)>{
+               .name = "write_greedily",
+               .answer = exercise::write_greedily,
+               .oracle = oracle::write_greedily,
+               .arguments = {"model", "max_length"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::write_greedily)> {
+                 return {{model_of(rng.bits64(), 5, 2), 10},
+                         {model_of(rng.bits64(), 7, 1), 10},
+                         {model_of(rng.bits64(), 6, 0), 3},
+                         {model_of(rng.bits64(), 17, 6), 9},
+                         {model_of(rng.bits64(), 33, 0), 7}};
+               },
+               .mistakes = mistakes::write_greedily,
+               .notice =
+                   "Each new word costs a pass over all words before it; lesson 14 keeps what was computed."},
+           Question<decltype(exercise::clipped_matches)>{
+               .name = "clipped_matches",
+               .answer = exercise::clipped_matches,
+               .oracle = oracle::clipped_matches,
+               .arguments = {"output", "reference", "n"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::clipped_matches)> {
+                 return {{{"the", "the", "cat"}, {"the", "cat", "sat"}, 1},
+                         {{"the", "the", "cat"}, {"the", "cat", "sat"}, 2},
+                         {{"cat", "black", "the", "cat"}, {"the", "black", "cat"}, 2},
+                         {{"le"}, {"le", "chat"}, 2},
+                         {{"a", "b", "a", "b", "a"}, {"b", "a", "b", "a", "c", "c"}, 2},
+                         {some_words(9, rng), some_words(7, rng), 2},
+                         {some_words(7, rng), some_words(9, rng), 1},
+                         {some_words(15, rng), some_words(13, rng), 3}};
+               },
+               .mistakes = mistakes::clipped_matches,
+               .notice = "Runs of one word measure whether the right words are there, runs of four whether "
+                         "they stand in "
+                         "the right order."},
+           Question<decltype(exercise::corpus_bleu)>{
+               .name = "corpus_bleu",
+               .answer = exercise::corpus_bleu,
+               .oracle = oracle::corpus_bleu,
+               .arguments = {"outputs", "references"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::corpus_bleu)> {
+                 const Words first = some_words(11, rng), second = some_words(13, rng),
+                             third = some_words(9, rng);
+                 Words longer = sentence;
+                 longer.insert(longer.end(), {"today", "a"});
+                 return {{{{"a", "b", "c", "d"}}, {{"a", "b", "c", "d", "e"}}},
+                         {{longer}, {sentence}},
+                         {{{"the", "black", "cat"}}, {sentence}},
+                         {{{"some", "black", "apple", "eats", "cat"}}, {sentence}},
+                         {{{"the", "black", "cat", "eats", "a", "red", "apple"}, {"the", "cat"}},
+                          {sentence, {"the", "cat", "is", "here"}}},
+                         {{nearly(first, rng), sentence, nearly(third, rng)}, {first, sentence, third}},
+                         {{nearly(second, rng), {"the", "black", "cat", "eats", "a", "small"}},
+                          {second, sentence}}};
+               },
+               .mistakes = mistakes::corpus_bleu,
+               .notice = "sacreBLEU's score is this one with several references, a fixed way to cut text "
+                         "into words, and "
+                         "a little smoothing where nothing matches."}}};
+}
