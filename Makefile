@@ -43,6 +43,8 @@ UNIT_OBJECTS   := $(patsubst %.cpp,$(O)/%.o,$(sort $(wildcard tests/unit/*.cpp))
 LESSON_NAMES   := $(notdir $(patsubst %/lesson.cpp,%,$(sort $(wildcard lessons/*/lesson.cpp))))
 LESSONS        := $(LESSON_NAMES:%=$(B)/lessons/%)
 
+include lessons/coach/coach.mk
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -65,7 +67,7 @@ all: build/packages.ok  ## build everything, run nothing
 	@$(MAKE) build-all
 
 .PHONY: build-all
-build-all: $(LIB) $(B)/tests/unit $(LESSONS)
+build-all: $(LIB) $(B)/tests/unit $(LESSONS) build/gallery build/coach $(GRADING)
 
 # --- the library ---
 $(O)/%.o: %.cpp | build/packages.ok
@@ -95,9 +97,10 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 
 .PHONY: test-all
 test-all:
-	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS)
+	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS) build/coach build/tests/coach $(ANSWERS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons
+	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons \
+	           "build/coach check-course" build/tests/coach
 
 .PHONY: san tsan
 san: build/packages.ok  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -175,7 +178,5 @@ $(B)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(LIB)
 .PHONY: clean
 clean:  ## remove build/ (keeps out/ and my/)
 	rm -rf build
-
-include lessons/coach/coach.mk
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,6 +1,6 @@
 #include "core/gemm.hpp"
 
-#include <omp.h>     // omp_get_thread_num
+#include <omp.h>     // omp_get_num_threads, omp_get_thread_num
 #include <unistd.h>  // sysconf
 
 #include <algorithm>  // clamp, copy, max, min
@@ -17,8 +17,7 @@ namespace {
 
 // Below this many multiply-adds (some 20 microseconds) a second thread costs more than it brings.
 constexpr Index shared_work = 1'000'000;
-// The largest pieces into which C is cut: rows and columns of one block, columns of all that is packed at a
-// time.
+// The largest pieces into which C is cut: rows and columns of a block, and columns of B packed at a time.
 constexpr Index max_block_m = 48, max_chunk_n = 256, max_block_n = 1024;
 
 // Memory for packed panels: one piece per thread and operand, kept for the next product.
@@ -80,8 +79,7 @@ void no_product(const Gemm& g, real* c) {
   finish(g, 0, 0, g.m, g.n, c);
 }
 
-// A product whose time is that of reading B once: each thread takes columns of C, enough of them to be worth
-// it.
+// A product whose time is that of reading B once: each thread takes some columns of C.
 void few_rows(const Gemm& g, const real* a, const real* b, real* c, bool shared) {
   const GemmKernels& kernel = *kernels().gemm;
   const auto columns = [&](Index begin, Index end) {
@@ -93,7 +91,7 @@ void few_rows(const Gemm& g, const real* a, const real* b, real* c, bool shared)
                   : kernel.row_add(block, a, from, g.ldb, c + begin);
     finish(g, 0, begin, g.m, end - begin, c);
   };
-  shared ? parallel_for(g.n, std::max(Index{128}, shared_work / 8 / g.k), columns) : columns(0, g.n);
+  shared ? parallel_for(g.n, std::max(Index{256}, shared_work / 8 / g.k), columns) : columns(0, g.n);
 }
 
 // A product of one block: nothing is copied but a transposed B.
@@ -109,21 +107,9 @@ void small(const Gemm& g, const real* a, const real* b, real* c) {
   finish(g, 0, 0, g.m, g.n, c);
 }
 
-// The threads at work on one product: all run the same loops, meet at barriers, and take blocks of C as they
-// come.
-struct Team {
-  int size;
-  std::atomic<Index> next[2] = {0, 0};  // the first block that nobody has taken, in even and in odd rounds
-
-  void barrier() const {
-    if (size == 1) return;
-#pragma omp barrier
-  }
-};
-
-// How a large product is cut. The five loops, from outside: columns of B (block_n), slices of k (block_k;
-// here B is packed, by all threads together), blocks of C, and in `multiply` the tiles' columns and their
-// rows.
+// How a large product is cut. The five loops, from outside: columns of B (block_n); slices of k (block_k),
+// for which all threads together pack B; blocks of C; and inside `multiply`, the columns and the rows of
+// tiles.
 struct Plan {
   bool pack_a, pack_b;
   Index block_m, block_n, block_k, chunk_n;
@@ -143,8 +129,18 @@ Plan make_plan(const Gemm& g, int threads) {
   return plan;
 }
 
-void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* c, real* packed_b, Team& team,
-           int thread) {
+// The threads at work on one product all run this loop: they meet at barriers and take blocks of C as they
+// come.
+struct Team {
+  std::atomic<Index> next[2] = {0, 0};  // the first block that nobody has taken, in even and in odd rounds
+  real* packed_b;
+};
+void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* c, Team& team, int thread,
+           int threads) {
+  const auto barrier = [&] {
+    if (threads == 1) return;
+#pragma omp barrier
+  };
   const GemmKernels& kernel = *kernels().gemm;
   real* packed_a = plan.pack_a ? buffer_a.at_least(plan.block_m * plan.block_k) : nullptr;
   int round = 0;
@@ -153,11 +149,11 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
     for (Index pc = 0; pc < g.k; pc += plan.block_k, ++round) {
       const Index k = std::min(plan.block_k, g.k - pc);
       if (plan.pack_b) {
-        const Index share = pieces(pieces(n, kernel.tile_n), team.size) * kernel.tile_n;
+        const Index share = pieces(pieces(n, kernel.tile_n), threads) * kernel.tile_n;
         const Index begin = std::min(n, thread * share), end = std::min(n, begin + share);
         kernel.pack_b(g.transpose_b, k, end - begin, at(b, g.transpose_b, g.ldb, pc, jc + begin), g.ldb,
-                      packed_b + begin * k);
-        team.barrier();
+                      team.packed_b + begin * k);
+        barrier();
       }
       const Index chunks = pieces(n, plan.chunk_n), count = pieces(g.m, plan.block_m) * chunks;
       Index task;
@@ -176,12 +172,13 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
           kernel.pack_a(block.m, k, operand_a.data, g.lda, packed_a);
           operand_a.data = packed_a;
         }
-        const GemmB operand_b = plan.pack_b ? GemmB{packed_b + (j - jc) * k, kernel.tile_n, k * kernel.tile_n}
-                                            : GemmB{at(b, false, g.ldb, pc, j), g.ldb, kernel.tile_n};
+        const GemmB operand_b = plan.pack_b
+                                    ? GemmB{team.packed_b + (j - jc) * k, kernel.tile_n, k * kernel.tile_n}
+                                    : GemmB{at(b, false, g.ldb, pc, j), g.ldb, kernel.tile_n};
         kernel.multiply(block, operand_a, operand_b, c + i * g.ldc + j);
         if (last) finish(g, i, j, block.m, block.n, c);
       }
-      team.barrier();
+      barrier();
       if (thread == 0) team.next[round % 2] = 0;  // used again after another barrier
     }
   }
@@ -198,12 +195,12 @@ void run(const Gemm& g, const real* a, const real* b, real* c, bool may_share) {
   if (g.m <= few && !g.transpose_a) return few_rows(g, a, b, c, shared);
   if (work <= shared_work && g.k <= kernel.block_k) return small(g, a, b, c);
 
-  Team team{.size = shared ? thread_count() : 1};
-  const Plan plan = make_plan(g, team.size);
-  real* packed_b = plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr;
-  if (!shared) return large(g, plan, a, b, c, packed_b, team, 0);
-#pragma omp parallel num_threads(team.size)
-  large(g, plan, a, b, c, packed_b, team, omp_get_thread_num());
+  const Plan plan = make_plan(g, shared ? thread_count() : 1);
+  Team team;
+  team.packed_b = plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr;
+  if (!shared) return large(g, plan, a, b, c, team, 0, 1);
+#pragma omp parallel num_threads(thread_count())
+  large(g, plan, a, b, c, team, omp_get_thread_num(), omp_get_num_threads());
 }
 
 }  // namespace
@@ -215,8 +212,11 @@ void gemm_serial(const Gemm& g, const real* a, const real* b, real* c) { run(g, 
 void gemm_batched(const Gemm& g, Index count, const real* a, const Index* a_offset, const real* b,
                   const Index* b_offset, real* c, const Index* c_offset) {
   const Index work = g.m * g.n * g.k + 1;
-  parallel_for(count, std::max(Index{1}, shared_work / 8 / work), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) gemm_serial(g, a + a_offset[i], b + b_offset[i], c + c_offset[i]);
+  // Too few products for all threads: each in turn is shared. Otherwise each is done by one thread.
+  const bool in_turn = count < thread_count() && work > shared_work;
+  const Index grain = in_turn ? count : std::max(Index{1}, shared_work / 8 / work);
+  parallel_for(count, grain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) run(g, a + a_offset[i], b + b_offset[i], c + c_offset[i], in_turn);
   });
 }
 

@@ -8,23 +8,23 @@
 #include "core/error.hpp"
 
 // Each target's sources define these in a namespace of its own.
-#define ATTN_DECLARE_TARGET(target) \
-  namespace attn::target {          \
-  MathKernels math_kernels();       \
-  RowKernels row_kernels();         \
-  UpdateKernels update_kernels();   \
+#define ATTN_DECLARE_TARGET(target)     \
+  namespace attn::target {              \
+  MathKernels math_kernels();           \
+  RowKernels row_kernels();             \
+  UpdateKernels update_kernels();       \
   AttentionKernels attention_kernels(); \
-  const GemmKernels* gemm_kernels(); \
-  int vector_width();               \
+  const GemmKernels* gemm_kernels();    \
+  int vector_width();                   \
   }
 ATTN_DECLARE_TARGET(baseline)
 ATTN_DECLARE_TARGET(v3)
 ATTN_DECLARE_TARGET(v4)
 
-#define ATTN_TABLE(target)                                                                           \
-  Kernels {                                                                                          \
-    target::math_kernels(), target::row_kernels(), target::update_kernels(), \
-    target::attention_kernels(), target::gemm_kernels(), #target, target::vector_width()                                                              \
+#define ATTN_TABLE(target)                                                                                \
+  Kernels {                                                                                               \
+    target::math_kernels(), target::row_kernels(), target::update_kernels(), target::attention_kernels(), \
+        target::gemm_kernels(), #target, target::vector_width()                                           \
   }
 
 namespace attn {
@@ -34,7 +34,8 @@ namespace {
 std::vector<Kernels> detect() {
   std::vector<Kernels> sets = {ATTN_TABLE(baseline)};
 #ifdef ATTN_HAS_v3
-  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool has_v3 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   if (has_v3) sets.push_back(ATTN_TABLE(v3));
 #endif
 #ifdef ATTN_HAS_v4
@@ -57,8 +58,8 @@ const Kernels& find(std::string_view name) {
     known += known.empty() ? set.name : std::string(", ") + set.name;
   }
   const bool exists = name == "baseline" || name == "v3" || name == "v4";
-  fail("kernels: {} '{}'; this machine has: {}", exists ? "this machine cannot run the set" : "there is no set",
-       name, known);
+  fail("kernels: {} '{}'; ATTN_KERNELS may be one of: {}",
+       exists ? "this machine cannot run the set" : "there is no set", name, known);
 }
 
 const Kernels*& current() {

@@ -10,6 +10,7 @@ namespace {
 // Where A[i][p] of a tile lies.
 enum class Layout { rows, columns };  // a[i * stride + p], a[p * stride + i]
 
+// What a tile works on; the meaning of each is that in GemmBlock, GemmA and GemmB.
 struct Tile {
   Index k;
   const real* a;
@@ -24,6 +25,7 @@ struct Tile {
   const real* bias;
 };
 
+// R rows by V vectors of C, kept in registers over all of k; with `part` the last vector is not whole.
 template <int R, int V, Layout layout, bool part>
 void multiply_tile(const Tile& t) {
   vec sum[R][V] = {};
@@ -52,8 +54,7 @@ void multiply_tile(const Tile& t) {
     b += b_stride;
   }
 
-  // Calls body(y, column, whole) on all accumulators y; each branch below then is taken once, not for each of
-  // them.
+  // Calls body on each accumulator, so that the branches below are taken once and not for every one of them.
   const auto each = [&](const auto& body) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
@@ -62,8 +63,9 @@ void multiply_tile(const Tile& t) {
     }
   };
   if (const real alpha = t.alpha; alpha != 1) each([&](vec& y, real*, int, bool) { y *= alpha; });
-  if (t.add)
+  if (t.add) {
     each([&](vec& y, const real* at, int, bool edge) { y += edge ? load_part(at, last) : load(at); });
+  }
   if (const real* bias = t.bias) {
     each([&](vec& y, const real*, int v, bool edge) {
       y += edge ? load_part(bias + v * lanes, last) : load(bias + v * lanes);
@@ -73,11 +75,12 @@ void multiply_tile(const Tile& t) {
 }
 
 // All tiles. A narrow one may have more rows, so that enough sums are under way at a time.
-constexpr int most_rows(int vectors) { return min(tile_m * tile_v / vectors, 14); }
+constexpr int tallest = 14;
+constexpr int most_rows(int vectors) { return min(tile_m * tile_v / vectors, tallest); }
 using TileFunction = void (*)(const Tile&);
 struct TileTable {
-  TileFunction whole[tile_m];     // of tile_n columns, by rows - 1
-  TileFunction part[tile_v][14];  // of up to so many vectors, the last of which may be a part
+  TileFunction whole[tile_m];          // tile_n columns; by rows - 1
+  TileFunction part[tile_v][tallest];  // by vectors - 1, of which the last may be a part, and rows - 1
 };
 template <Layout layout, int V, int... R>
 constexpr void fill_part(TileTable& table, std::integer_sequence<int, R...>) {
@@ -122,6 +125,7 @@ void multiply(const GemmBlock& block, const GemmA& a, const GemmB& b, real* c) {
   }
 }
 
+// The empty asm keeps the compiler from merging or dropping what nobody reads.
 double burn(Index steps) {
   constexpr int count = tile_m * tile_v;
   vec sum[count] = {};

@@ -1,4 +1,4 @@
-// What the three sources of gemm share within one target: the size of the register tile, and each other's
+// What the sources of gemm share within one target: the size of the register tile, and each other's
 // functions.
 #pragma once
 

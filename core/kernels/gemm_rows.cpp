@@ -121,11 +121,11 @@ void rows_dot(const GemmBlock& block, const real* a, Index lda, const real* b, I
 
 void row_add(const GemmBlock& block, const real* a, const real* b, Index ldb, real* c) {
   for (Index j = 0; j < block.n; ++j) c[j] = (block.add ? c[j] : 0) + (block.bias ? block.bias[j] : 0);
-  // A narrow B is read down in strips of columns. Down a wide B every step would be a jump to another page of
-  // memory, so there it is eight rows at a time, and all columns of them.
+  // A narrow B is read down in strips of columns. Down a wide one each step would jump far ahead in memory,
+  // so there it is eight rows at a time and all columns of them. The order of the sums is the same.
   constexpr Index strip = 8 * lanes;
   Index j = 0;
-  if (block.n <= 2 * strip) {
+  if (ldb <= 4 * strip) {
     for (; j + strip <= block.n; j += strip) add_strip(block.k, block.alpha, a, b + j, ldb, c + j);
   }
   if (j == block.n) return;

@@ -131,9 +131,9 @@ TEST_CASE("gemm reads and writes nothing outside the matrices") {
   // The last row of each matrix ends exactly where its memory ends (an address sanitizer sees reads beyond);
   // the gaps between the rows of C keep what was in them.
   on_every_set([] {
-    for (Index m : {1, 5, 19}) {
+    for (Index m : {1, 5, 19, 107}) {
       for (int form = 0; form < 4; ++form) {
-        Case one(m, 21, 13, form & 1, form & 2, 4);
+        Case one(m, m == 107 ? 701 : 21, m == 107 ? 1003 : 13, form & 1, form & 2, 4);
         one.a.resize(one.a.size() - 4);
         one.b.resize(one.b.size() - 4);
         one.c.resize(one.c.size() - 4);
@@ -252,6 +252,19 @@ TEST_CASE("gemm_batched equals one gemm after another") {
       }
     }
   });
+  set_thread_count(threads);
+}
+
+TEST_CASE("gemm_batched shares a product among threads when there are few products") {
+  const int threads = thread_count();
+  Case one(130, 110, 120, true, false);
+  const Index offset[] = {0}, none[] = {0};
+  set_thread_count(1);
+  const std::vector<real> expected = one.result();
+  set_thread_count(4);
+  std::vector<real> c = one.c;
+  gemm_batched(one.g, 1, one.a.data(), offset, one.b.data(), none, c.data(), none);
+  CHECK(same_bits(c, expected));
   set_thread_count(threads);
 }
 

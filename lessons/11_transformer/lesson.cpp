@@ -1,0 +1,503 @@
+// Lesson 11. How do all the parts make one machine?
+//
+// All pieces are there: attention (06), masks (07), heads (08), positions (09), residuals and norms (10). The
+// Transformer puts them together as a reader and a writer:
+//
+//   encoder   reads the source at once: every word looks at every word        (S, C) -> (S, C)
+//   decoder   writes the target: each word looks at the words before it, then
+//             at the encoder's output, and guesses the next word               (T, C) -> (T, V)
+//
+// S source time, T target time, C = d_model, H heads, D = C / H, V vocabulary; B, the batch, is 1 here.
+#include <algorithm>  // max
+#include <cmath>      // exp, log, sqrt
+#include <map>        // map
+
+#include "core/autograd.hpp"
+#include "lessons/support/lesson.hpp"
+#include "nn/transformer.hpp"
+#include "optim/trainer.hpp"
+
+using namespace attn;
+
+namespace {
+
+const std::vector<std::string> english = {"the", "cat", "sleeps"};
+const std::vector<std::string> french = {"<bos>", "le", "chat", "dort"};
+
+// --- 1. Two layers, with loops
+
+using Rows = std::vector<std::vector<double>>;  // one row for each word
+
+Rows rows_of(const Tensor& x) {  // (T, C)
+  Rows rows;
+  for (Index t = 0; t < x.size(0); ++t) {
+    rows.emplace_back();
+    for (Index c = 0; c < x.size(1); ++c) rows.back().push_back(x(t, c));
+  }
+  return rows;
+}
+
+// y = W x + b for each word.
+Rows project(const Linear& layer, const Rows& x) {
+  Rows y;
+  for (const std::vector<double>& word : x) {
+    y.emplace_back();
+    for (Index i = 0; i < layer.weight.size(0); ++i) {
+      double sum = layer.bias(i);
+      for (std::size_t j = 0; j < word.size(); ++j) sum += layer.weight(i, j) * word[j];
+      y.back().push_back(sum);
+    }
+  }
+  return y;
+}
+
+// The words of `x` ask, the words of `memory` answer. Self-attention: both are the same.
+Rows look(const MultiHeadAttention& layer, const Rows& x, const Rows& memory, bool causal) {
+  const Rows q = project(layer.query, x), k = project(layer.key, memory), v = project(layer.value, memory);
+  Rows mixed;
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    const std::size_t visible = causal ? i + 1 : k.size();
+    std::vector<double> weights(visible), mixture(v[0].size(), 0.0);
+    double sum = 0;
+    for (std::size_t j = 0; j < visible; ++j) {
+      double score = 0;
+      for (std::size_t d = 0; d < q[i].size(); ++d) score += q[i][d] * k[j][d];
+      sum += weights[j] = std::exp(score / std::sqrt(static_cast<double>(q[i].size())));
+    }
+    for (std::size_t j = 0; j < visible; ++j)
+      for (std::size_t d = 0; d < mixture.size(); ++d) mixture[d] += weights[j] / sum * v[j][d];
+    mixed.push_back(mixture);
+  }
+  return project(layer.output, mixed);
+}
+
+Rows feed_forward(const FeedForward& layer, const Rows& x) {
+  Rows hidden = project(layer.first, x);  // (T, d_ff)
+  for (std::vector<double>& word : hidden)
+    for (double& value : word) value = std::max(value, 0.0);
+  return project(layer.second, hidden);
+}
+
+// LN(x + f(x)), after every sublayer. Fresh norms have gain 1 and bias 0: they only centre and scale.
+Rows add_and_norm(const Rows& x, const Rows& change) {
+  Rows out = x;
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    const double C = static_cast<double>(x[t].size());
+    double mean = 0, variance = 0;
+    for (std::size_t c = 0; c < x[t].size(); ++c) mean += (out[t][c] += change[t][c]) / C;
+    for (const double value : out[t]) variance += (value - mean) * (value - mean) / C;
+    for (double& value : out[t]) value = (value - mean) / std::sqrt(variance + 1e-5);
+  }
+  return out;
+}
+
+Rows encoder_layer(const Block& block, const Rows& source) {
+  const Rows x = add_and_norm(source, look(block.self, source, source, false));
+  return add_and_norm(x, feed_forward(block.feed_forward, x));
+}
+
+// One sublayer more: between looking back and thinking, the decoder looks at the source. The queries are its
+// own, keys and values come from the encoder.
+Rows decoder_layer(const Block& block, const Rows& target, const Rows& memory) {
+  const Rows x = add_and_norm(target, look(block.self, target, target, true));
+  const Rows y = add_and_norm(x, look(block.cross, x, memory, false));
+  return add_and_norm(y, feed_forward(block.feed_forward, y));
+}
+
+double worst_difference(const Rows& by_hand, const Tensor& x) {  // (1, T, C)
+  double worst = 0;
+  for (std::size_t t = 0; t < by_hand.size(); ++t)
+    for (std::size_t c = 0; c < by_hand[t].size(); ++c)
+      worst = std::max(worst, std::fabs(by_hand[t][c] - x(0, t, c)));
+  return worst;
+}
+
+void two_layers(Lesson& lesson) {
+  lesson.section("Two kinds of layer");
+  lesson.say(
+      "Three English words are read, three French words are to be written. Each word is three numbers, each "
+      "layer has one head and weights that nobody has trained yet.");
+  lesson.equation("encoder:  x = LN(x + SelfAttention(x))      x = LN(x + FeedForward(x))");
+  lesson.equation(
+      "decoder:  y = LN(y + MaskedSelfAttention(y))  y = LN(y + CrossAttention(y, memory))  y = LN(y + "
+      "FeedForward(y))");
+  const Tensor source = tensor({{0.0, 0.1, 0.0}, {1.0, 0.1, 0.1}, {0.1, 0.0, 1.0}});             // (S, C)
+  const Tensor target = tensor({{0, 0, 0}, {0.1, 0.1, 0.0}, {0.9, 0.0, 0.1}, {0.1, 0.1, 0.9}});  // (T, C)
+  const TransformerConfig config{.d_model = 3, .heads = 1, .d_ff = 5, .dropout = 0};
+  Rng rng(lesson.seed);
+  const Block encoder(config, false, false, rng), decoder(config, true, true, rng);
+
+  const Rows memory_by_hand = encoder_layer(encoder, rows_of(source));
+  const Rows output_by_hand = decoder_layer(decoder, rows_of(target), memory_by_hand);
+  Context context;
+  const Tensor memory =
+      encoder(reshape(source, {1, 3, 3}), {}, {}, {}, context, 0);  // (1, S, C) -> (1, S, C)
+  const Tensor output = decoder(reshape(target, {1, 4, 3}), {.causal = true}, memory, {}, context,
+                                0);  // (1, T, C), (1, S, C) -> (1, T, C)
+  lesson.say("What the encoder hands over, a row for each English word, seen in the light of the others:");
+  lesson.numbers(memory[0], english);
+  lesson.say("What the decoder makes of that, a row for each French word that it has read:");
+  lesson.numbers(output[0], french);
+  const double worst =
+      std::max(worst_difference(memory_by_hand, memory), worst_difference(output_by_hand, output));
+  lesson.claim(worst < 1e-5, "the loops and the library's blocks agree: largest difference {:.1e}", worst);
+  lesson.claim(memory.shape() == Shape{1, 3, 3} && output.shape() == Shape{1, 4, 3},
+               "memory is {}, output is {}: a layer never changes the shape, so layers can be stacked",
+               memory.shape().str(), output.shape().str());
+}
+
+// --- 2. Shifted targets
+
+// Targets that nobody can guess (random words): an honest model can do no better than log(8). With no shift,
+// the decoder reads at place t the very word that it has to write there.
+double loss_on_noise(bool shifted, Index steps, std::uint64_t seed) {
+  const Index B = 16, T = 6, first = 3, V = first + 8;
+  Rng rng(seed);
+  const Transformer model({.source_vocabulary = V,
+                           .vocabulary = V,
+                           .d_model = 16,
+                           .heads = 2,
+                           .encoder_layers = 1,
+                           .decoder_layers = 1,
+                           .d_ff = 32,
+                           .dropout = 0},
+                          rng);
+  Adam adam(parameters_of(model), paper_adam());
+  Rng noise(seed + 1);
+  Context context;
+  const History history =
+      train(adam, {.steps = steps, .schedule = {.peak = 5e-3, .warmup = 10}, .progress = false},
+            {.loss = [&](Index) {
+              IntTensor source({B, T}), target({B, T});
+              for (Index i = 0; i < B * T; ++i) {
+                source[i] = static_cast<int>(first + noise.below(8));
+                target[i] = static_cast<int>(first + noise.below(8));
+              }
+              const Tensor logits =
+                  model(source, {}, shifted ? shift_right(target, 1) : target, {}, context);  // (B, T, V)
+              return StepLoss{cross_entropy(logits, target), B * T};
+            }});
+  double last = 0;
+  for (std::size_t i = history.steps.size() - 10; i < history.steps.size(); ++i)
+    last += history.steps[i].loss / 10;
+  return last;
+}
+
+void shifted_targets(Lesson& lesson) {
+  lesson.section("Shifted targets");
+  lesson.say(
+      "The decoder guesses the next word at all places at once. So that it has something to guess, its input "
+      "is the target moved by one to the right, with <bos> in front:");
+  const std::vector<std::string> words = {"<pad>", "<bos>", "<eos>", "le", "chat", "dort"};
+  const IntTensor target({1, 4}, {3, 4, 5, 2});
+  const IntTensor reads = shift_right(target, 1);  // (1, T)
+  std::vector<std::vector<std::string>> rows;
+  for (Index t = 0; t < 4; ++t)
+    rows.push_back({fmt::format("{}", t), words[static_cast<std::size_t>(reads[t])],
+                    words[static_cast<std::size_t>(target[t])]});
+  lesson.table({"place", "it reads", "it must write"}, rows);
+  lesson.say(
+      "What if one forgets to? Two small models get targets of random words that nobody can know. One reads "
+      "the shifted targets, the other the targets themselves:");
+  const Index steps = lesson.fast ? 100 : 250;
+  const double honest = loss_on_noise(true, steps, lesson.seed);
+  const double cheating = loss_on_noise(false, steps, lesson.seed);
+  lesson.table({"decoder reads", "loss", "its best guess is right"},
+               {{"the shifted target", fmt::format("{:.2f}", honest), "1 in 8"},
+                {"the target", fmt::format("{:.2f}", cheating), "nearly always"}});
+  lesson.claim(honest > 0.95 * std::log(8.0),
+               "shifted, the loss stays at that of guessing among 8 words, log 8 = {:.2f}", std::log(8.0));
+  lesson.claim(cheating < 0.25 * honest,
+               "without the shift it falls far below: a loss too good to be true. The model copies its input "
+               "and has learned nothing");
+}
+
+// --- 3. Who sees what
+
+void who_sees_what(Lesson& lesson) {
+  lesson.section("Three attentions, three views");
+  lesson.say(
+      "The encoder's self-attention sees the whole source, the decoder's only what is written already, and "
+      "cross-attention lets every target word see the whole source, but no padding. Measured on a model of 2 "
+      "+ 2 layers: one word is exchanged, and we look which of the decoder's six outputs move.");
+  Rng rng(lesson.seed);
+  const Transformer model({.source_vocabulary = 20,
+                           .vocabulary = 20,
+                           .d_model = 16,
+                           .heads = 2,
+                           .encoder_layers = 2,
+                           .decoder_layers = 2,
+                           .d_ff = 32,
+                           .dropout = 0},
+                          rng);
+  const NoGrad no_grad;
+  Context context;
+  const IntTensor source({1, 5}, {5, 6, 7, 8, 0}), length({1}, {4});  // the last word is padding
+  const IntTensor target({1, 6}, {1, 9, 10, 11, 12, 13});
+  const Tensor before = model(source, length, target, {}, context);  // (1, T, V)
+  const auto moved = [&](const IntTensor& other_source, const IntTensor& other_target) {
+    const Tensor after = model(other_source, length, other_target, {}, context);
+    std::vector<bool> moves;
+    for (Index t = 0; t < 6; ++t)
+      moves.push_back(max_difference(slice(after, 1, t, t + 1), slice(before, 1, t, t + 1)) > 1e-6);
+    return moves;
+  };
+  const std::vector<bool> by_target = moved(source, {{1, 6}, {1, 9, 10, 14, 12, 13}});
+  const std::vector<bool> by_source = moved({{1, 5}, {5, 6, 15, 8, 0}}, target);
+  const std::vector<bool> by_padding = moved({{1, 5}, {5, 6, 7, 8, 16}}, target);
+  const auto marks = [](const std::string& name, const std::vector<bool>& moves) {
+    std::vector<std::string> row{name};
+    for (const bool move : moves) row.push_back(move ? "moves" : "·");
+    return row;
+  };
+  lesson.table({"exchanged", "0", "1", "2", "3", "4", "5"},
+               {marks("target word 3", by_target), marks("source word 2", by_source),
+                marks("source padding", by_padding)});
+  lesson.claim(by_target == std::vector<bool>{false, false, false, true, true, true},
+               "a target word reaches its own place and the later ones, never an earlier one");
+  lesson.claim(by_source == std::vector<bool>(6, true), "a source word reaches every place of the target");
+  lesson.claim(by_padding == std::vector<bool>(6, false), "padding reaches nothing");
+}
+
+// --- 4. The real size
+
+struct Traced {
+  Index S, T, C, V, layers;
+};
+
+Traced shapes(Lesson& lesson, const Transformer& model) {
+  lesson.section("Shapes, from words to a guess");
+  const TransformerConfig& config = model.config;
+  const Index V = config.vocabulary, H = config.heads;
+  lesson.say(
+      "{}: N = {} layers, d_model = {}, h = {} heads, d_ff = {}, {} words. Five words go in, three "
+      "(and <bos>) are written:",
+      lesson.fast ? "A small model (without --fast it is the paper's)" : "The paper's base model",
+      config.encoder_layers, config.d_model, H, config.d_ff, V);
+  const NoGrad no_grad;
+  Context context;
+  AttentionMaps maps;
+  Context showing{.maps = &maps};
+  const IntTensor source({1, 5}, {11, 12, 13, 14, 2}), target({1, 4}, {1, 21, 22, 23});
+  const Tensor embedded = model.source_embedding(source);             // (1, S, C)
+  const Tensor placed = model.encoder.positions.add_to(embedded, 0);  // (1, S, C)
+  const Tensor memory = model.encode(source, {}, showing);            // (1, S, C)
+  const Tensor read = model.target_embedding(target);                 // (1, T, C)
+  const Tensor states = model.decoder(read, {}, showing, memory);     // (1, T, C)
+  const Tensor logits = model.target_embedding.logits(states);        // (1, T, V)
+  const Tensor guess = softmax(select(logits, 1, -1));                // (1, V)
+  const auto map_shape = [&](const std::string& name) {
+    for (const AttentionMap& map : maps)
+      if (map.name == name) return map.weights.shape().str();
+    return std::string("?");
+  };
+  lesson.table({"step", "shape", "letters"},
+               {{"source words", source.shape().str(), "(B, S)"},
+                {"their embeddings · √d_model", embedded.shape().str(), "(B, S, C)"},
+                {"+ positions", placed.shape().str(), "(B, S, C)"},
+                {"encoder: who looks at whom", map_shape("encoder"), "(B, H, S, S)"},
+                {"encoder's output, the memory", memory.shape().str(), "(B, S, C)"},
+                {"target words, shifted", target.shape().str(), "(B, T)"},
+                {"decoder: self-attention, causal", map_shape("decoder"), "(B, H, T, T)"},
+                {"decoder: cross-attention", map_shape("cross"), "(B, H, T, S)"},
+                {"decoder's output", states.shape().str(), "(B, T, C)"},
+                {"scores of all words (logits)", logits.shape().str(), "(B, T, V)"},
+                {"softmax of the last row", guess.shape().str(), "(B, V)"}});
+  lesson.say(
+      "n = 5 words by d = {} went in, k = 4 by d came out of the decoder, and the last row alone, 1 by V, "
+      "says "
+      "which word comes next. In training all rows are used: k guesses for the price of one pass.",
+      config.d_model);
+  lesson.claim(guess.shape() == Shape{1, V} && std::fabs(sum(guess).item() - 1) < 1e-3,
+               "the guess is one probability for each of {} words; they sum to 1", V);
+  const Tensor whole = model(source, {}, target, {}, context);
+  lesson.claim(max_difference(whole, logits) < 1e-3, "and model(source, target) is these steps, in one call");
+  return {5, 4, config.d_model, V, config.encoder_layers};
+}
+
+void architecture(Lesson& lesson, const Traced& run, const TransformerConfig& config) {
+  lesson.section("The architecture");
+  const auto shape = [](Index a, Index b) { return fmt::format("({}, {})", a, b); };
+  const std::string s = shape(run.S, run.C), t = shape(run.T, run.C);
+  enum { attention_color = 0, feed_color = 1, norm_color = 2, embedding_color = 3 };
+  const std::vector<viz::GraphNode> boxes = {
+      {.label = "source words", .value = shape(1, run.S)},                                            // 0
+      {.label = "embedding · √d + positions", .value = s, .color = embedding_color},                  // 1
+      {.label = "self-attention", .value = s, .color = attention_color},                              // 2
+      {.label = "add & norm", .value = s, .color = norm_color},                                       // 3
+      {.label = "feed-forward", .value = shape(run.S, config.d_ff), .color = feed_color},             // 4
+      {.label = "add & norm", .value = s, .color = norm_color},                                       // 5
+      {.label = "target words, shifted", .value = shape(1, run.T), .lane = 1},                        // 6
+      {.label = "embedding · √d + positions", .value = t, .color = embedding_color, .lane = 1},       // 7
+      {.label = "masked self-attention", .value = t, .color = attention_color, .lane = 1},            // 8
+      {.label = "add & norm", .value = t, .color = norm_color, .lane = 1},                            // 9
+      {.label = "cross-attention", .value = t, .color = attention_color, .lane = 1},                  // 10
+      {.label = "add & norm", .value = t, .color = norm_color, .lane = 1},                            // 11
+      {.label = "feed-forward", .value = shape(run.T, config.d_ff), .color = feed_color, .lane = 1},  // 12
+      {.label = "add & norm", .value = t, .color = norm_color, .lane = 1},                            // 13
+      {.label = "linear: embedding, transposed",
+       .value = shape(run.T, run.V),
+       .color = embedding_color,
+       .lane = 1},                                                               // 14
+      {.label = "softmax: the next word", .value = shape(1, run.V), .lane = 1},  // 15
+  };
+  const std::vector<viz::GraphEdge> arrows = {{.from = 0, .to = 1},
+                                              {.from = 1, .to = 2},
+                                              {.from = 2, .to = 3},
+                                              {.from = 3, .to = 4},
+                                              {.from = 4, .to = 5},
+                                              {.from = 5, .to = 10},
+                                              {.from = 6, .to = 7},
+                                              {.from = 7, .to = 8},
+                                              {.from = 8, .to = 9},
+                                              {.from = 9, .to = 10},
+                                              {.from = 10, .to = 11},
+                                              {.from = 11, .to = 12},
+                                              {.from = 12, .to = 13},
+                                              {.from = 13, .to = 14},
+                                              {.from = 14, .to = 15},
+                                              {.from = 1, .to = 3, .dashed = true},  // the residuals
+                                              {.from = 3, .to = 5, .dashed = true},
+                                              {.from = 7, .to = 9, .dashed = true},
+                                              {.from = 9, .to = 11, .dashed = true},
+                                              {.from = 11, .to = 13, .dashed = true}};
+  lesson.picture(
+      "architecture.png",
+      viz::graph(
+          boxes, arrows,
+          {.title = "The Transformer, with the shapes of this run",
+           .upward = true,
+           .frames = {{.label = fmt::format("encoder × {}", run.layers), .nodes = {2, 3, 4, 5}},
+                      {.label = fmt::format("decoder × {}", run.layers), .nodes = {8, 9, 10, 11, 12, 13}}}}),
+      "The whole Transformer",
+      "Read upwards. Dashed arrows are residuals. One arrow alone crosses from the left to the right: the "
+      "memory, which gives cross-attention its keys and values.");
+}
+
+// --- 5. Counting
+
+// Numbers of one attention (four matrices with biases), one feed-forward, one norm: by hand.
+struct Pieces {
+  Index embedding, attention, feed_forward, norm;
+  Index total(Index layers) const {
+    const Index encoder = attention + feed_forward + 2 * norm;
+    const Index decoder = 2 * attention + feed_forward + 3 * norm;
+    return embedding + layers * (encoder + decoder);
+  }
+};
+Pieces count_by_hand(const TransformerConfig& config) {
+  const Index C = config.d_model, F = config.d_ff;
+  return {config.vocabulary * C, 4 * (C * C + C), C * F + F + F * C + C, 2 * C};
+}
+
+TransformerConfig base_config() {
+  return {
+      .source_vocabulary = 37000, .vocabulary = 37000, .share_embeddings = true};  // the rest: the paper's
+}
+
+void count_parameters(Lesson& lesson, const Transformer& model) {
+  lesson.section("Tied embeddings");
+  lesson.say(
+      "A word is turned into a vector twice, in the source and in the target, and a vector is turned into "
+      "scores of words once. With one vocabulary for both languages a single table does all three: the "
+      "scores "
+      "are the products with all its rows.");
+  const Tensor& table = model.target_embedding.table;
+  const TransformerConfig base = base_config();
+  const Pieces pieces = count_by_hand(base);
+  lesson.claim(model.source_embedding.table.body() == table.body(),
+               "source and target share one table of shape {}, and it is in the list of parameters once",
+               table.shape().str());
+  lesson.say("In the paper's size two more tables would be {} numbers more, over half of the model again.",
+             2 * pieces.embedding);
+
+  lesson.section("63,082,496 numbers");
+  const ParameterList list = parameters_of(model);
+  lesson.claim(list.count() == count_by_hand(model.config).total(model.config.encoder_layers),
+               "the formula below counts what the model really holds: {}", list.count());
+  lesson.equation(
+      "V C + N · (3 · 4(C² + C)  +  2 · (2 C d_ff + d_ff + C)  +  5 · 2 C)     embedding, attention, "
+      "feed-forward, norms");
+  const Index N = base.encoder_layers;
+  const std::vector<std::string> names = {"embedding (V × C, used three times)",
+                                          "encoder: self-attention",
+                                          "encoder: feed-forward",
+                                          "encoder: norms",
+                                          "decoder: self-attention",
+                                          "decoder: cross-attention",
+                                          "decoder: feed-forward",
+                                          "decoder: norms"};
+  const std::vector<Index> counts = {pieces.embedding,        N * pieces.attention, N * pieces.feed_forward,
+                                     2 * N * pieces.norm,     N * pieces.attention, N * pieces.attention,
+                                     N * pieces.feed_forward, 3 * N * pieces.norm};
+  std::vector<std::vector<std::string>> rows;
+  std::vector<double> millions;
+  Index total = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    total += counts[i];
+    millions.push_back(1e-6 * static_cast<double>(counts[i]));
+    rows.push_back({names[i], fmt::format("{}", counts[i])});
+  }
+  rows.push_back({"all", fmt::format("{}", total)});
+  lesson.say("The base model, by part:");
+  lesson.table({"part", "numbers"}, rows);
+  lesson.claim(total == 63082496 && pieces.total(N) == total,
+               "the base model with one shared embedding of 37,000 has exactly {} parameters", total);
+  if (!lesson.fast) {
+    std::map<std::string, Index> parts;
+    for (const PartCount& part : count_by_part(list, 1)) parts[part.part] = part.count;
+    lesson.claim(list.count() == 63082496 && parts["embedding"] == counts[0] &&
+                     parts["encoder"] == counts[1] + counts[2] + counts[3] &&
+                     parts["decoder"] == counts[4] + counts[5] + counts[6] + counts[7],
+                 "and the one we have just built holds them: embedding {}, encoder {}, decoder {}",
+                 parts["embedding"], parts["encoder"], parts["decoder"]);
+  }
+  lesson.say(
+      "The paper prints 65 million for it. It does not say how it counted; `about 37,000` word pieces is "
+      "rounded, too. A table of {} entries would make up the difference, and so would a few extra tables of "
+      "positions or a final layer's biases. What can be counted from the text is the number above.",
+      37000 + (65000000 - total) / base.d_model);
+  lesson.picture("parameters.png",
+                 viz::bar_chart(names, millions,
+                                {.title = "Where 63 million parameters are",
+                                 .value_title = "millions of parameters",
+                                 .colors = {3, 0, 1, 2, 0, 0, 1, 2}}),
+                 "Parameters by part",
+                 "The embedding and the two feed-forwards are the large parts; all the norms together cannot "
+                 "be seen.");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_lesson(
+      argc, argv, {.name = "11_transformer", .question = "How do all the parts make one machine?"},
+      [](Lesson& lesson) {
+        two_layers(lesson);
+        shifted_targets(lesson);
+        who_sees_what(lesson);
+        Rng rng(lesson.seed);
+        TransformerConfig config = base_config();
+        if (lesson.fast)
+          config = {.source_vocabulary = 1000,
+                    .vocabulary = 1000,
+                    .d_model = 64,
+                    .heads = 4,
+                    .encoder_layers = 2,
+                    .decoder_layers = 2,
+                    .d_ff = 256,
+                    .share_embeddings = true};
+        const Transformer model(config, rng);
+        const Traced run = shapes(lesson, model);
+        architecture(lesson, run, model.config);
+        count_parameters(lesson, model);
+        lesson.try_next(
+            {{"In decoder_layer, exchange x and memory in the call of look for cross-attention.",
+              "The loops and the library part: source words would ask, target words would answer, and the "
+              "shapes no longer fit (3 rows instead of 4)."},
+             {"In who_sees_what, leave out the lengths: moved and before with {} instead of length.",
+              "The claim about padding fails: a word that is not there moves every output."},
+             {"In base_config, set .share_embeddings = false.",
+              "The claims fail: two tables instead of one, and 18,944,000 numbers more."}});
+      });
+}
