@@ -42,11 +42,11 @@ class Buffer {
 };
 thread_local Buffer buffer_a, buffer_b;
 
-// How many elements may lie in half of the second-level cache and be read from there again and again.
+// How many elements are near: an eighth of the second-level cache, so that they stay there beside all else.
 Index near_elements() {
   static const Index elements = [] {
     const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return (bytes > 0 ? bytes : 1 << 18) / 2 / Index(sizeof(real));
+    return (bytes > 0 ? bytes : 1 << 18) / 8 / Index(sizeof(real));
   }();
   return elements;
 }
@@ -97,11 +97,11 @@ void few_rows(const Gemm& g, const real* a, const real* b, real* c, bool shared)
 // A product of one block: nothing is copied but a transposed B.
 void small(const Gemm& g, const real* a, const real* b, real* c) {
   const GemmKernels& kernel = *kernels().gemm;
-  GemmB operand_b = {b, g.ldb, kernel.tile_n};
+  GemmB operand_b = {b, g.ldb, g.transpose_b, true};
   if (g.transpose_b) {
     real* packed = buffer_b.at_least(g.k * (g.n + kernel.tile_n));
-    kernel.pack_b(true, g.k, g.n, b, g.ldb, packed);
-    operand_b = {packed, kernel.tile_n, g.k * kernel.tile_n};
+    kernel.pack_b(true, true, g.k, g.n, b, g.ldb, packed);
+    operand_b.data = packed;
   }
   kernel.multiply(whole(g), {a, g.lda, g.transpose_a, false}, operand_b, c);
   finish(g, 0, 0, g.m, g.n, c);
@@ -117,9 +117,11 @@ struct Plan {
 Plan make_plan(const Gemm& g, int threads) {
   const GemmKernels& kernel = *kernels().gemm;
   Plan plan;
-  // A copy must pay for itself: by being read often, from nearer than the original or in a better order.
-  plan.pack_a = g.transpose_a && g.n > 8 * kernel.tile_n && g.k * g.lda > 100'000;
-  plan.pack_b = g.transpose_b || (g.m > 64 && g.k * g.n > near_elements());
+  // A copy must pay for itself: by being read often, and from nearer or in a better order than the original.
+  plan.pack_a = g.transpose_a && g.n >= 8 * kernel.tile_n && g.k * g.lda > 100'000;
+  const bool read_seldom = g.m <= 128 && g.ldb <= 1024;
+  plan.pack_b =
+      g.transpose_b || (g.transpose_a ? g.k * g.n > 8192 : !read_seldom && g.k * g.n > near_elements());
   plan.block_m = even_piece(g.m, max_block_m, kernel.tile_m);
   plan.block_n = even_piece(g.n, max_block_n, kernel.tile_n);
   plan.block_k = even_piece(g.k, kernel.block_k, 8);
@@ -151,8 +153,8 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
       if (plan.pack_b) {
         const Index share = pieces(pieces(n, kernel.tile_n), threads) * kernel.tile_n;
         const Index begin = std::min(n, thread * share), end = std::min(n, begin + share);
-        kernel.pack_b(g.transpose_b, k, end - begin, at(b, g.transpose_b, g.ldb, pc, jc + begin), g.ldb,
-                      team.packed_b + begin * k);
+        kernel.pack_b(g.transpose_b, false, k, end - begin, at(b, g.transpose_b, g.ldb, pc, jc + begin),
+                      g.ldb, team.packed_b + begin * k);
         barrier();
       }
       const Index chunks = pieces(n, plan.chunk_n), count = pieces(g.m, plan.block_m) * chunks;
@@ -172,9 +174,8 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
           kernel.pack_a(block.m, k, operand_a.data, g.lda, packed_a);
           operand_a.data = packed_a;
         }
-        const GemmB operand_b = plan.pack_b
-                                    ? GemmB{team.packed_b + (j - jc) * k, kernel.tile_n, k * kernel.tile_n}
-                                    : GemmB{at(b, false, g.ldb, pc, j), g.ldb, kernel.tile_n};
+        const real* from_b = plan.pack_b ? team.packed_b + (j - jc) * k : at(b, false, g.ldb, pc, j);
+        const GemmB operand_b = {from_b, g.ldb, plan.pack_b, false};
         kernel.multiply(block, operand_a, operand_b, c + i * g.ldc + j);
         if (last) finish(g, i, j, block.m, block.n, c);
       }

@@ -18,8 +18,8 @@ Bert::Bert(const TransformerConfig& settings, Rng& rng) : config(settings) {
   config.check();
   token_embedding = Embedding(config.vocabulary, config.d_model, rng);
   segment_table = normal({2, config.d_model}, rng, 0, real(0.1)).requires_grad();
-  embedding_norm = Norm(config.norm, config.d_model);
   encoder = Stack(config, config.encoder_layers, false, false, rng);
+  encoder.embedding_norm = Norm(config.norm, config.d_model);
   mlm_dense = Linear(config.d_model, config.d_model, rng);
   mlm_norm = Norm(config.norm, config.d_model);
   mlm_bias = zeros({config.vocabulary}).requires_grad();
@@ -31,7 +31,7 @@ Tensor Bert::operator()(const IntTensor& tokens, const IntTensor& lengths, Conte
                         const IntTensor& segments) const {
   Tensor x = token_embedding(tokens);  // (B, T, C)
   if (segments.numel()) x = x + embedding(segment_table, segments);
-  return encoder(embedding_norm(x), lengths, context);
+  return encoder(x, lengths, context);
 }
 
 Tensor Bert::mlm_logits(const Tensor& states) const {
@@ -46,7 +46,6 @@ Tensor Bert::nsp_logits(const Tensor& states) const { return nsp(pooled(states))
 void Bert::parameters(ParameterList& list) const {
   list.add_layer("embedding", token_embedding);
   list.add("segments", segment_table);
-  list.add_layer("embedding_norm", embedding_norm);
   list.add_layer("encoder", encoder);
   list.add_layer("mlm_dense", mlm_dense);
   list.add_layer("mlm_norm", mlm_norm);

@@ -18,7 +18,6 @@ struct Bert {
   TransformerConfig config;
   Embedding token_embedding;
   Tensor segment_table;  // (2, C): first or second sentence
-  Norm embedding_norm;
   Stack encoder;
   Linear mlm_dense;  // the MLM head: dense, GELU, norm, then the embedding transposed, plus a bias
   Norm mlm_norm;

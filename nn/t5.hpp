@@ -8,8 +8,8 @@
 // and the decoder returns what was under each sentinel, in order, closing with one more:
 //
 //   text     Thank you for inviting me to your party last week
-//   input    Thank you <X> me to your party <Y> week
-//   target   <X> for inviting <Y> last <Z>
+//   input    Thank you <X> me to your party <Y>
+//   target   <X> for inviting <Y> last week <Z>
 #pragma once
 
 #include "nn/transformer.hpp"

@@ -71,7 +71,9 @@ Tensor Stack::operator()(const Tensor& embeddings, const IntTensor& lengths, Con
   }
   const Mask mask{.causal = causal, .key_lengths = lengths, .bias = positions.bias(T, first + T, first)};
   const Mask memory_mask{.key_lengths = memory_lengths};
-  Tensor x = context.drop(positions.add_to(embeddings, first), dropout);  // (B, T, C)
+  Tensor x = positions.add_to(embeddings, first);  // (B, T, C)
+  if (embedding_norm.gain) x = embedding_norm(x);
+  x = context.drop(x, dropout);
   for (std::size_t i = 0; i < blocks.size(); ++i)
     x = blocks[i](x, mask, memory, memory_mask, context, static_cast<int>(i),
                   cache ? &cache->self[i] : nullptr, cache && memory ? &cache->cross[i] : nullptr);
@@ -80,6 +82,7 @@ Tensor Stack::operator()(const Tensor& embeddings, const IntTensor& lengths, Con
 
 void Stack::parameters(ParameterList& list) const {
   list.add_layer("positions", positions);
+  list.add_layer("embedding_norm", embedding_norm);
   list.add_layers("block", blocks);
   list.add_layer("final_norm", final_norm);
 }
@@ -89,6 +92,8 @@ Transformer::Transformer(const TransformerConfig& settings, Rng& rng) : config(s
   if (config.share_embeddings && config.source_vocabulary != config.vocabulary)
     fail("transformer: one shared embedding needs one vocabulary, but there are {} and {} tokens",
          config.source_vocabulary, config.vocabulary);
+  if (config.source_vocabulary < 1)
+    fail("transformer: source_vocabulary is {}; it must be at least 1", config.source_vocabulary);
   target_embedding = Embedding(config.vocabulary, config.d_model, rng);
   source_embedding =
       config.share_embeddings ? target_embedding : Embedding(config.source_vocabulary, config.d_model, rng);

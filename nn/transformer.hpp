@@ -49,7 +49,8 @@ struct Stack {
   PositionScheme positions;
   real dropout = 0;
   std::vector<Block> blocks;
-  Norm final_norm;  // pre-norm only
+  Norm embedding_norm;  // of embeddings and positions together: BERT has one
+  Norm final_norm;      // pre-norm only
 
   Stack() = default;
   Stack(const TransformerConfig& config, Index layers, bool causal, bool has_cross, Rng& rng);

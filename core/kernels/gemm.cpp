@@ -34,20 +34,20 @@ void multiply_tile(const Tile& t) {
   const Index k = t.k, a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc, last = t.last;
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i) {
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int v = 0; v < V * vector_bytes; v += 64) __builtin_prefetch(c + i * ldc + v / sizeof(real), 1);
   }
 #pragma GCC unroll 4
   for (Index p = 0; p < k; ++p) {
     vec row[V];
-#pragma GCC unroll 4
+#pragma GCC unroll 5
     for (int v = 0; v < V; ++v) {
       row[v] = part && v == V - 1 ? load_part(b + v * lanes, last) : load(b + v * lanes);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
       const vec x = splat(layout == Layout::rows ? a[i * a_stride] : a[i]);
-#pragma GCC unroll 4
+#pragma GCC unroll 5
       for (int v = 0; v < V; ++v) sum[i][v] = fma(x, row[v], sum[i][v]);
     }
     a += layout == Layout::rows ? 1 : a_stride;
@@ -58,7 +58,7 @@ void multiply_tile(const Tile& t) {
   const auto each = [&](const auto& body) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
-#pragma GCC unroll 4
+#pragma GCC unroll 5
       for (int v = 0; v < V; ++v) body(sum[i][v], c + i * ldc + v * lanes, v, part && v == V - 1);
     }
   };
@@ -79,8 +79,8 @@ constexpr int tallest = 14;
 constexpr int most_rows(int vectors) { return min(tile_m * tile_v / vectors, tallest); }
 using TileFunction = void (*)(const Tile&);
 struct TileTable {
-  TileFunction whole[tile_m];          // tile_n columns; by rows - 1
-  TileFunction part[tile_v][tallest];  // by vectors - 1, of which the last may be a part, and rows - 1
+  TileFunction whole[tile_m];              // tile_n columns; by rows - 1
+  TileFunction part[tile_v + 1][tallest];  // by vectors - 1, of which the last may be a part, and rows - 1
 };
 template <Layout layout, int V, int... R>
 constexpr void fill_part(TileTable& table, std::integer_sequence<int, R...>) {
@@ -94,24 +94,24 @@ constexpr TileTable make_table(std::integer_sequence<int, V...>, std::integer_se
   return table;
 }
 template <Layout layout>
-constexpr TileTable tile_table = make_table<layout>(std::make_integer_sequence<int, tile_v>(),
+constexpr TileTable tile_table = make_table<layout>(std::make_integer_sequence<int, tile_v + 1>(),
                                                     std::make_integer_sequence<int, tile_m>());
 
 void multiply(const GemmBlock& block, const GemmA& a, const GemmB& b, real* c) {
   const TileTable& table = a.columns ? tile_table<Layout::columns> : tile_table<Layout::rows>;
   Tile t;
   t.k = block.k;
-  t.b_stride = b.stride;
   t.ldc = block.ldc;
   t.alpha = block.alpha;
   t.add = block.add;
-  for (Index j = 0; j < block.n; j += tile_n) {
-    const Index columns = min(block.n - j, tile_n);
+  for (Index j = 0, columns; j < block.n; j += columns) {
+    columns = next_panel(block.n - j, b.wide);
     const Index vectors = (columns + lanes - 1) / lanes;
     t.last = columns - (vectors - 1) * lanes;
     const TileFunction* functions = columns == tile_n ? table.whole : table.part[vectors - 1];
     const Index most = a.packed ? tile_m : most_rows(int(vectors));
-    t.b = b.data + j / tile_n * b.panel;
+    t.b = b.data + (b.packed ? j * block.k : j);
+    t.b_stride = b.packed ? panel_stride(columns) : b.stride;
     t.bias = block.bias ? block.bias + j : nullptr;
     t.c = c + j;
     t.a = a.data;

@@ -19,7 +19,8 @@ struct GemmA {
 struct GemmB {
   const real* data;
   Index stride;  // from row to row
-  Index panel;   // from a tile's columns to the next tile's
+  bool packed;   // by pack_b: in panels, one for each column of tiles
+  bool wide;     // the last panel may be wider by up to a vector: one tile for 20 columns, not 16 + 4
 };
 
 // C = alpha A B + bias on one block; with `add`, C += alpha A B + bias.
@@ -39,7 +40,7 @@ struct GemmKernels {
   // A (m, k) stored as (k, m), tile by tile: m * k elements. (An A that is not transposed needs no copy.)
   void (*pack_a)(Index m, Index k, const real* a, Index lda, real* out);
   // B (k, n), with `transpose` stored as (n, k), in panels of tile_n columns: k * tile_n elements for each.
-  void (*pack_b)(bool transpose, Index k, Index n, const real* b, Index ldb, real* out);
+  void (*pack_b)(bool transpose, bool wide, Index k, Index n, const real* b, Index ldb, real* out);
 
   // Few rows times a B stored as (n, k), row by row as dot products: quicker than to pack B while m <= k /
   // dot_depth.

@@ -38,21 +38,24 @@ ATTN_INLINE void load_square(const real* from, Index stride, Index height, Index
 }
 
 // The same of a B stored as (n, k): squares of lanes x lanes, transposed in registers.
-void pack_columns(Index k, Index n, const real* b, Index ldb, real* out) {
-  for (Index j = 0; j < n; j += lanes) {
-    real* to = out + j / tile_n * tile_n * k + j % tile_n;
-    for (Index p = 0; p < k; p += lanes) {
-      vec x[lanes];
-      load_square(b + j * ldb + p, ldb, n - j, k - p, x);
-      transpose_square(x);
-      const Index depth = k - p;
-      if (depth >= lanes) {
+void pack_columns(bool wide, Index k, Index n, const real* b, Index ldb, real* out) {
+  for (Index first = 0, columns; first < n; first += columns) {
+    columns = next_panel(n - first, wide);
+    const Index stride = panel_stride(columns);
+    for (Index j = 0; j < columns; j += lanes) {
+      for (Index p = 0; p < k; p += lanes) {
+        vec x[lanes];
+        load_square(b + (first + j) * ldb + p, ldb, columns - j, k - p, x);
+        transpose_square(x);
+        real* to = out + first * k + p * stride + j;
+        if (k - p >= lanes) {
 #pragma GCC unroll 16
-        for (int i = 0; i < lanes; ++i) store(to + (p + i) * tile_n, x[column(i)]);
-      } else {
+          for (int i = 0; i < lanes; ++i) store(to + i * stride, x[column(i)]);
+        } else {
 #pragma GCC unroll 16
-        for (int i = 0; i < lanes; ++i) {
-          if (i < depth) store(to + (p + i) * tile_n, x[column(i)]);
+          for (int i = 0; i < lanes; ++i) {
+            if (i < k - p) store(to + i * stride, x[column(i)]);
+          }
         }
       }
     }
@@ -85,8 +88,8 @@ void pack_a(Index m, Index k, const real* a, Index lda, real* out) {
   }
 }
 
-void pack_b(bool transpose, Index k, Index n, const real* b, Index ldb, real* out) {
-  (transpose ? pack_columns : pack_rows)(k, n, b, ldb, out);
+void pack_b(bool transpose, bool wide, Index k, Index n, const real* b, Index ldb, real* out) {
+  transpose ? pack_columns(wide, k, n, b, ldb, out) : pack_rows(k, n, b, ldb, out);
 }
 
 }  // namespace attn::ATTN_TARGET

@@ -22,10 +22,15 @@ constexpr Index tile_n = tile_v * lanes;
 ATTN_INLINE Index next_tile(Index left, Index most) {
   return left >= 2 * most ? most : left > most ? (left + 1) / 2 : left;
 }
+// The columns of the next panel of B, and the reals from row to row in it when packed.
+ATTN_INLINE Index next_panel(Index left, bool wide) {
+  return left <= tile_n + (wide ? lanes : 0) ? left : tile_n;
+}
+ATTN_INLINE Index panel_stride(Index columns) { return columns > tile_n ? tile_n + lanes : tile_n; }
 ATTN_INLINE constexpr Index min(Index a, Index b) { return a < b ? a : b; }
 
 void pack_a(Index m, Index k, const real* a, Index lda, real* out);
-void pack_b(bool transpose, Index k, Index n, const real* b, Index ldb, real* out);
+void pack_b(bool transpose, bool wide, Index k, Index n, const real* b, Index ldb, real* out);
 void rows_dot(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c);
 void row_add(const GemmBlock& block, const real* a, const real* b, Index ldb, real* c);
 

@@ -1,6 +1,7 @@
 #include "core/viz/terminal.hpp"
 
-#include <unistd.h>  // isatty
+#include <fmt/format.h>  // format, formatted_size
+#include <unistd.h>      // isatty
 
 #include <algorithm>    // clamp, max, min
 #include <cmath>        // isinf, isnan, lround

@@ -292,8 +292,8 @@ void leak_detector(Lesson& lesson) {
                           .x_title = "token that was replaced",
                           .y_title = "output that moved",
                           .low = 0,
-                          .high = std::max(max(honest).item(), max(leaky).item()),
-                          .value_title = "moved by"};
+                          .high = 0.5,
+                          .value_title = "moved by (0.5 or more)"};
   viz::HeatmapOptions leak = map;
   leak.title = "sees its successor";
   lesson.heatmap(matrix_of(leaky), leak);
@@ -414,12 +414,14 @@ void train_the_leak(Lesson& lesson) {
   lesson.picture(
       "false_loss.png",
       viz::line_chart({{.name = "right mask", .y = honest.curve, .smooth = 0.9},
-                       {.name = "each token sees its successor", .y = leaky.curve, .smooth = 0.9}},
+                       {.name = "each token sees its successor", .y = leaky.curve, .smooth = 0.9},
+                       {.name = "the best an honest model can do",
+                        .y = std::vector<double>(honest.curve.size(), floor),
+                        .dashed = true}},
                       {.title = "A falsely perfect loss",
                        .x_title = "step",
                        .y_title = "cross-entropy (nats a letter)",
-                       .y_low = 0,
-                       .y_guides = {{.at = floor, .label = "the best an honest model can do"}}}),
+                       .y_low = 0}),
       "Training with and without the leak",
       "The honest curve stops at the dashed line. The other goes through it: it copies the answer.");
 }

@@ -202,9 +202,10 @@ void shifted_targets(Lesson& lesson) {
   const Index steps = lesson.fast ? 100 : 250;
   const double honest = loss_on_noise(true, steps, lesson.seed);
   const double cheating = loss_on_noise(false, steps, lesson.seed);
-  lesson.table({"decoder reads", "loss", "its best guess is right"},
-               {{"the shifted target", fmt::format("{:.2f}", honest), "1 in 8"},
-                {"the target", fmt::format("{:.2f}", cheating), "nearly always"}});
+  lesson.table(
+      {"decoder reads", "loss", "probability of the right word, e^−loss"},
+      {{"the shifted target", fmt::format("{:.2f}", honest), fmt::format("{:.2f}", std::exp(-honest))},
+       {"the target", fmt::format("{:.2f}", cheating), fmt::format("{:.2f}", std::exp(-cheating))}});
   lesson.claim(honest > 0.95 * std::log(8.0),
                "shifted, the loss stays at that of guessing among 8 words, log 8 = {:.2f}", std::log(8.0));
   lesson.claim(cheating < 0.25 * honest,
@@ -415,9 +416,7 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
   const ParameterList list = parameters_of(model);
   lesson.claim(list.count() == count_by_hand(model.config).total(model.config.encoder_layers),
                "the formula below counts what the model really holds: {}", list.count());
-  lesson.equation(
-      "V C + N · (3 · 4(C² + C)  +  2 · (2 C d_ff + d_ff + C)  +  5 · 2 C)     embedding, attention, "
-      "feed-forward, norms");
+  lesson.equation("V C + N · (3 · 4(C² + C) + 2 · (2 C d_ff + d_ff + C) + 5 · 2 C)");
   const Index N = base.encoder_layers;
   const std::vector<std::string> names = {"embedding (V × C, used three times)",
                                           "encoder: self-attention",
@@ -453,9 +452,10 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
                  parts["embedding"], parts["encoder"], parts["decoder"]);
   }
   lesson.say(
-      "The paper prints 65 million for it. It does not say how it counted; `about 37,000` word pieces is "
-      "rounded, too. A table of {} entries would make up the difference, and so would a few extra tables of "
-      "positions or a final layer's biases. What can be counted from the text is the number above.",
+      "The paper prints 65 million for it and does not say how it counted. Its vocabulary is `about 37,000` "
+      "word pieces, and the number is rounded: a table of {} entries would make up the difference. What can "
+      "be "
+      "counted from the text is the number above.",
       37000 + (65000000 - total) / base.d_model);
   lesson.picture("parameters.png",
                  viz::bar_chart(names, millions,
@@ -492,12 +492,11 @@ int main(int argc, char** argv) {
         architecture(lesson, run, model.config);
         count_parameters(lesson, model);
         lesson.try_next(
-            {{"In decoder_layer, exchange x and memory in the call of look for cross-attention.",
-              "The loops and the library part: source words would ask, target words would answer, and the "
-              "shapes no longer fit (3 rows instead of 4)."},
-             {"In who_sees_what, leave out the lengths: moved and before with {} instead of length.",
+            {{"In decoder_layer, hand x instead of memory to the look of cross-attention.",
+              "The first claim fails: a decoder that never looks at the source could not translate."},
+             {"In who_sees_what, write {} instead of length in both calls of model.",
               "The claim about padding fails: a word that is not there moves every output."},
-             {"In base_config, set .share_embeddings = false.",
+             {"In base_config, set .share_embeddings = false, and run without --fast.",
               "The claims fail: two tables instead of one, and 18,944,000 numbers more."}});
       });
 }

@@ -23,13 +23,17 @@ Dataset toy(const Settings& settings) {
                .validation = {},
                .test = {},
                .unseen = {},
-               .watched = {}};
-  if (french)
+               .watched = {},
+               .dictionary = {}};
+  if (french) {
     data.watched = {"The black horse does not want the small red apples.",
                     "Le cheval noir ne veut pas les petites pommes rouges."};
-  else
+    data.dictionary = {{"horse", "cheval"}, {"black", "noir"}, {"apples", "pommes"}, {"red", "rouges"}};
+  } else {
     data.watched = {"The teacher bought two red flowers yesterday.",
                     "선생님은 어제 빨간 꽃 두 송이를 샀어요."};
+    data.dictionary = {{"yesterday", "어제"}, {"flowers", "꽃"}, {"two", "두"}, {"bought", "샀어요"}};
+  }
   const std::vector<Grammar::WordPair> pairs = grammar.held_out();
   for (std::size_t i = 0; i < 3; ++i) {
     const Grammar::WordPair& pair = pairs[pairs.size() - 1 - i * pairs.size() / 4];
@@ -66,7 +70,7 @@ Dataset corpus(const Settings& settings) {
                                               .validation = std::min(validation_sentences, candidates / 20),
                                               .max_words = settings.test_words,
                                               .seed = static_cast<std::uint64_t>(settings.seed)});
-  Dataset data{"source", "target", split.train, split.validation, split.test, {}, {}};
+  Dataset data{"source", "target", split.train, split.validation, split.test, {}, {}, {}};
   for (const TestSentence& sentence : split.validation) {  // the last one, or rather one of usual length
     data.watched = {sentence.source, sentence.references[0]};
     if (const std::size_t words = split_at_spaces(sentence.source).size(); words >= 6 && words <= 8) break;

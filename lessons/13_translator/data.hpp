@@ -22,6 +22,7 @@ struct Dataset {
   std::vector<TestSentence> validation, test;
   std::vector<std::string> unseen;  // a few of the combinations that only the test has
   Pair watched;                     // whose translation is shown while it gets better
+  std::vector<Pair> dictionary;     // which of its words translates which, where order differs
 };
 Dataset make_dataset(const Settings& settings);
 

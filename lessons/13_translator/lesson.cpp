@@ -9,7 +9,7 @@
 // transformer (11) and its training (12) only have to meet. What is left to do is told here: to put two
 // languages into one batch, to write a sentence when nobody dictates it, and to say how good it is. B batch,
 // S source time, T target time, C channels, V vocabulary.
-#include <algorithm>   // min, count
+#include <algorithm>   // find, max_element, min
 #include <cmath>       // exp, log
 #include <filesystem>  // exists
 #include <map>         // map
@@ -17,6 +17,7 @@
 
 #include "core/autograd.hpp"
 #include "core/parallel.hpp"
+#include "lessons/13_translator/evaluation.hpp"
 #include "lessons/13_translator/show.hpp"
 #include "lessons/13_translator/talk.hpp"
 #include "nn/text/metrics.hpp"
@@ -236,43 +237,6 @@ void how_bleu_counts(Lesson& lesson) {
   lesson.claim(worst < 1e-9, "the loops and the library agree on all three");
 }
 
-struct Scores {
-  double bleu, chrf, exact;
-};
-
-Scores score(Lesson& lesson, const Translator& translator, const Dataset& data, const Search& search) {
-  Words sources;
-  References references;
-  for (const TestSentence& sentence : data.test) {
-    sources.push_back(sentence.source);
-    references.push_back(sentence.references);
-  }
-  const Words outputs = translator.translate(sources, search);
-  const Scores scores{bleu(outputs, references).score, chrf(outputs, references),
-                      exact_match(outputs, references)};
-
-  const auto is_right = [&](std::size_t i) {
-    return std::count(references[i].begin(), references[i].end(), outputs[i]) > 0;
-  };
-  lesson.say("The first four of {} test sentences:", outputs.size());
-  for (std::size_t i = 0; i < std::min<std::size_t>(4, outputs.size()); ++i)
-    lesson.print("  {} {}\n    {}", is_right(i) ? "✓" : "✗", sources[i], outputs[i]);
-  std::size_t wrong = 0;
-  for (std::size_t i = 4; i < outputs.size() && wrong < 3; ++i) {
-    if (is_right(i)) continue;
-    if (wrong++ == 0) lesson.say("Not as expected, for instance:");
-    lesson.print("  ✗ {}\n    {}\n    expected: {}", sources[i], outputs[i], references[i][0]);
-  }
-  lesson.table({"exact matches", "BLEU", "chrF2"},
-               {{fmt::format("{:.1f}%", scores.exact), fmt::format("{:.2f}", scores.bleu),
-                 fmt::format("{:.2f}", scores.chrf)}});
-  if (data.target_language == "Korean")
-    lesson.say(
-        "BLEU compares whole words; a Korean word with one wrong ending counts as wrong. chrF2 compares "
-        "letters, and is the fairer one here.");
-  return scores;
-}
-
 // --- The story ---
 
 void what_it_learns_from(Lesson& lesson, const Run& run) {
@@ -323,7 +287,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
 
   how_bleu_counts(lesson);
   lesson.section("Sentences it has never seen");
-  const Scores scores = score(lesson, run.translator, run.data, {settings.beam, settings.length_penalty});
+  const Scores scores = evaluate(lesson, run.translator, run.data, {settings.beam, settings.length_penalty});
   if (settings.is_recipe() && !lesson.fast)
     lesson.claim(scores.exact >= 99,
                  "{:.1f}% of sentences with unseen combinations are translated without any mistake",
@@ -336,6 +300,20 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
       "While a word is written, cross-attention asks the source. Nobody told the model which word "
       "translates which: it had to find out in order to write the right one.");
   show_attention(lesson, name, look);
+  if (settings.is_recipe() && !lesson.fast) {
+    const viz::Matrix weights = look.mean_weights();
+    bool found = true;
+    std::string who;
+    for (const Pair& words : run.data.dictionary) {
+      const auto row =
+          std::find(look.written.begin(), look.written.end(), words.target) - look.written.begin();
+      const float* first = &weights.values[static_cast<std::size_t>(row * weights.cols)];
+      const auto brightest = std::max_element(first, first + weights.cols) - first;
+      found = found && look.read[static_cast<std::size_t>(brightest)] == words.source;
+      who += fmt::format("{}`{}` at `{}`", who.empty() ? "" : ", ", words.target, words.source);
+    }
+    lesson.claim(found, "most weight, over all heads: {}", who);
+  }
   if (early) {  // not if the training went on from a later step
     lesson.section("Where it should look");
     lesson.say("At step {} it was still wrong: the loss was {:.2f} a token, where it is {:.4f} now.",
@@ -385,8 +363,8 @@ Lesson lesson_for(const Settings& settings) {
 }
 
 int train_command(const Settings& settings, const std::string& program) {
-  Lesson lesson = lesson_for(settings);
   const std::unique_ptr<Run> run = Run::start(settings);
+  Lesson lesson = lesson_for(settings);
   what_it_learns_from(lesson, *run);
   one_batch(lesson, *run);
   return train_and_show(lesson, *run, program);
@@ -413,10 +391,11 @@ int use_command(int argc, char** argv, const Settings& asked) {
          asked.options_text());
   const Settings settings = read_settings(argc, argv, stored_settings_of(path));
   const Translator translator = Translator::load(path);
+  if (path == asked.run_path()) fmt::print(stderr, "13_translator: {} is not done training\n", path);
   if (settings.command == "translate") return talk(translator, settings);
   Lesson lesson = lesson_for(settings);
   lesson.section("Sentences it has never seen");
-  score(lesson, translator, make_dataset(settings), {settings.beam, settings.length_penalty});
+  evaluate(lesson, translator, make_dataset(settings), {settings.beam, settings.length_penalty});
   return 0;
 }
 

@@ -79,7 +79,7 @@ Options options_for(Settings& s) {
       "evaluate   tests a trained model again, on the sentences that were kept from its training");
   options.add_text(
       "Defaults are for the toy pairs. With --corpus or --source they are: --vocabulary bpe --size base\n"
-      "--epochs 6 --batch 3000 --learning-rate 0.002 --warmup 400 --smoothing 0.1 --test 2000 --beam 4.");
+      "--epochs 6 --batch 2000 --learning-rate 0.002 --warmup 400 --smoothing 0.1 --test 2000 --beam 4.");
   return options;
 }
 
@@ -102,7 +102,7 @@ Settings recipe_for(const Settings& asked) {
     s.size = "tiny", s.pairs = 10000, s.test = 200, s.steps = 700, s.batch = 600, s.dropout = 0;
     s.learning_rate = 1e-2, s.warmup = 40, s.validations = 4;
   } else if (!asked.is_toy()) {
-    s.vocabulary = "bpe", s.size = "base", s.epochs = 6, s.batch = 3000, s.warmup = 400, s.test = 2000;
+    s.vocabulary = "bpe", s.size = "base", s.epochs = 6, s.batch = 2000, s.warmup = 400, s.test = 2000;
     s.learning_rate = 2e-3, s.smoothing = 0.1, s.validations = 20, s.beam = 4;
   }
   if (asked.size != Settings{}.size) s.size = asked.size;
@@ -182,8 +182,8 @@ Settings read_settings(int argc, char** argv, const std::string& stored) {
     for (const auto& item : before.items()) {
       const bool is_file = item.key() == "corpus" || item.key() == "source" || item.key() == "target";
       if (!is_file && after[item.key()] != item.value())  // files may have moved; what is in them is checked
-        throw UsageError(fmt::format("this model was made with --{} {}; {} it needs a new training",
-                                     item.key(), item.value().dump(), "to change"));
+        throw UsageError(fmt::format("this model was made with --{} {}; another value needs a new training",
+                                     item.key(), item.value().dump()));
     }
   }
   return settings;

@@ -16,6 +16,10 @@ std::vector<std::string> labels(const Vocabulary& vocabulary, const std::vector<
 
 IntTensor one_row(const std::vector<int>& ids) { return {{1, static_cast<Index>(ids.size())}, ids}; }
 
+std::string log_text(double log_probability) {
+  return log_probability > -0.005 ? "0" : fmt::format("{:.2f}", log_probability);
+}
+
 viz::HeatmapOptions map_options(const Look& look, const std::string& title) {
   return {.title = title,
           .x_title = "keys: the word that is read",
@@ -159,7 +163,7 @@ void show_beam(Lesson& lesson, const std::string& name, const Translator& transl
     const BeamNode& node = result.tree[i];
     place[i] = static_cast<int>(nodes.size());
     nodes.push_back({.label = translator.target->label(node.token),
-                     .detail = i == 0 ? "" : fmt::format("{:.2f}", node.log_probability),
+                     .detail = i == 0 ? "" : log_text(node.log_probability),
                      .parent = node.parent < 0 ? -1 : place[static_cast<std::size_t>(node.parent)],
                      .branch = chosen[i]   ? viz::Branch::Best
                                : node.kept ? viz::Branch::Kept

@@ -8,6 +8,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "nn/text/utf8.hpp"
 #include "optim/progress.hpp"
 
 namespace attn {
@@ -46,6 +47,17 @@ std::vector<EncodedPair> encode(const std::vector<TestSentence>& sentences, cons
   for (const TestSentence& sentence : sentences) pairs.push_back({sentence.source, sentence.references[0]});
   Index left_out = 0;
   return encode(pairs, translator, left_out);
+}
+
+// What an untrained model says can be long: it has not learned to stop.
+std::string shortened(const std::string& sentence) {
+  std::string text;
+  std::size_t count = 0;
+  for (const Character& c : characters(sentence)) {
+    if (++count > 70) return text + " …";
+    text += c.bytes;
+  }
+  return text;
 }
 
 Translator new_translator(const Settings& settings, const Dataset& data) {
@@ -189,7 +201,7 @@ TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
                          curve.validations.push_back({optimizer_.steps, loss});
                          if (on_terminal()) fmt::print("\r\033[K");  // the bar is drawn again below
                          lesson.print("  step {:5}  validation {:.4f}   {}", optimizer_.steps, loss,
-                                      translator.translate(data.watched.source));
+                                      shortened(translator.translate(data.watched.source)));
                          if (optimizer_.steps < steps) save_run();
                          return loss;
                        },

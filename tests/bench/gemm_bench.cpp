@@ -108,7 +108,7 @@ struct Settings {
   std::vector<std::string> words;
 };
 
-void run(const Case& one, const Settings& settings, double peak) {
+void run(const Case& one, const Settings& settings) {
   Gemm g{.m = one.m, .n = one.n, .k = one.k, .transpose_a = one.transpose_a, .transpose_b = one.transpose_b};
   g.lda = g.transpose_a ? g.m : g.k;
   g.ldb = g.transpose_b ? g.k : g.n;
@@ -157,11 +157,12 @@ void run(const Case& one, const Settings& settings, double peak) {
       bench::best_times(functions, settings.rounds, settings.slice,
                         settings.threads == 1 ? bench::thread_seconds : bench::seconds);
   const double gflop = 2e-9 * double(one.count * g.m * g.n * g.k);
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    const double ratio = times[0] / times[i] > 0 ? times[i] / times[0] : 0;
+  for (std::size_t i = 1; i + 1 < times.size(); ++i) {
+    const double ratio = times[i] / times[0];
     fmt::print("ratio {} {}t vs {}: {:.2f}{}\n", one.name, settings.threads, names[i], ratio,
                ratio < bars[i] ? fmt::format("  (below {})", bars[i]) : "");
   }
+  const double peak = settings.threads * 1e-9 * kernels().gemm->burn(burn_steps) / times.back();
   fmt::print("peak {} {}t: {:.0f}%  ({:.1f} GFLOP/s, {:.2f} us)\n", one.name, settings.threads,
              100 * gflop / times[0] / peak, gflop / times[0], times[0] * 1e6);
   std::fflush(stdout);
@@ -185,11 +186,10 @@ int main(int argc, char** argv) {
   }
   set_thread_count(settings.threads);
   omp_set_num_threads(settings.threads);
-  const double peak = bench::fma_peak_gflops() * settings.threads;
-  fmt::print("kernels {}, peak {:.1f} GFLOP/s on {} threads\n", kernels().name, peak, settings.threads);
+  fmt::print("kernels {}, peak {:.1f} GFLOP/s a thread\n", kernels().name, bench::fma_peak_gflops());
   for (const Case& one : all_cases()) {
     bool wanted = settings.words.empty();
     for (const std::string& word : settings.words) wanted |= one.name.find(word) != std::string::npos;
-    if (wanted) run(one, settings, peak);
+    if (wanted) run(one, settings);
   }
 }

@@ -1,0 +1,407 @@
+// The wrong answers to exercise 07 that the grader knows by name.
+#pragma once
+
+#include <functional>  // function
+
+#include "lessons/coach/grading.hpp"
+
+namespace exercise {
+Tensor causal_mask(Index T);
+Tensor padding_mask(const std::vector<int>& lengths, Index S);
+Tensor decoder_mask(const std::vector<int>& lengths, Index T);
+Tensor masked_softmax(const Tensor& scores, const Tensor& visible);
+std::vector<int> leaking_tokens(const std::function<Tensor(const Tensor&)>& model, const Tensor& x);
+}  // namespace exercise
+
+namespace mistakes {
+
+using namespace attn;
+
+// A matrix of 1 where rule(i, j) holds and 0 elsewhere.
+template <class Rule>
+Tensor mask_where(Index rows, Index columns, const Rule& rule) {
+  Tensor mask = empty({rows, columns});
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j) mask(i, j) = rule(i, j) ? 1 : 0;
+  return mask;
+}
+
+inline const coach::Mistakes<decltype(exercise::causal_mask)> causal_mask = {
+    {.name = "a token that sees its successor",
+     .why =
+         "Off by one: j <= i + 1. The successor is the very token that has to be said, so training finds a "
+         "falsely perfect loss and the model learns to copy.",
+     .where = "What a leak does to training",
+     .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return j <= i + 1; }); }},
+    {.name = "a token that cannot see itself",
+     .why =
+         "The diagonal is hidden: j < i. A token is no secret to itself, and the first one would see nothing "
+         "at all.",
+     .where = "Hide, then share out",
+     .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return j < i; }); }},
+    {.name = "mask transposed",
+     .why = "Rows are queries and columns are keys. Here each token sees itself and the future, and not the "
+            "past.",
+     .where = "Three ways that do not hide",
+     .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return j >= i; }); }},
+    {.name = "hidden marked instead of visible",
+     .why =
+         "1 stands for visible here. This mask has 1 where a key is to be hidden, so that only the future is "
+         "seen (other libraries do mark what is hidden: always look).",
+     .where = "Hide, then share out",
+     .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return j > i; }); }},
+    {.name = "only itself",
+     .why = "Only the diagonal is visible: then no token learns anything from another.",
+     .where = "Hide, then share out",
+     .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return i == j; }); }},
+    {.name = "-∞ in the mask",
+     .why =
+         "0 and -∞ are what is added to the scores in the end. The mask itself says what is visible: 1 or 0.",
+     .where = "Hide, then share out",
+     .answer =
+         [](Index T) {
+           Tensor mask = zeros({T, T});
+           for (Index i = 0; i < T; ++i)
+             for (Index j = i + 1; j < T; ++j) mask(i, j) = -std::numeric_limits<real>::infinity();
+           return mask;
+         }},
+    {.name = "only itself and its neighbour",
+     .why = "The past reaches back to the first token. This is a window of two.",
+     .where = "Hide, then share out",
+     .answer =
+         [](Index T) { return mask_where(T, T, [](Index i, Index j) { return i == j || i == j + 1; }); }},
+};
+
+inline Index count(const std::vector<int>& lengths) { return static_cast<Index>(lengths.size()); }
+inline int at(const std::vector<int>& lengths, Index b) { return lengths[static_cast<std::size_t>(b)]; }
+
+inline const coach::Mistakes<decltype(exercise::padding_mask)> padding_mask = {
+    {.name = "one filler too many",
+     .why = "j <= length: places count from 0, so a sentence of 3 words has the places 0, 1 and 2.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return mask_where(count(lengths), S, [&](Index b, Index j) { return j <= at(lengths, b); });
+         }},
+    {.name = "the last word hidden",
+     .why = "j < length - 1 cuts one word off: a sentence of 3 words has the places 0, 1 and 2.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return mask_where(count(lengths), S, [&](Index b, Index j) { return j < at(lengths, b) - 1; });
+         }},
+    {.name = "hidden marked instead of visible",
+     .why = "1 stands for visible here. This mask shows the filler and hides the words.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return mask_where(count(lengths), S, [&](Index b, Index j) { return j >= at(lengths, b); });
+         }},
+    {.name = "words at the end",
+     .why = "The words stand at the front and the filler behind them. This mask expects the filler in front.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return mask_where(count(lengths), S, [&](Index b, Index j) { return j >= S - at(lengths, b); });
+         }},
+    {.name = "the first length for all",
+     .why = "Every sentence of the batch has a length of its own: row b needs lengths[b].",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return mask_where(count(lengths), S, [&](Index, Index j) { return j < at(lengths, 0); });
+         }},
+    {.name = "only one place marked",
+     .why = "1 stands only at the last word. Every word of the sentence is visible, not just where it ends.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return mask_where(count(lengths), S, [&](Index b, Index j) { return j == at(lengths, b) - 1; });
+         }},
+};
+
+// (B,T,T) from a rule about the length of the sentence, the query and the key.
+template <class Rule>
+Tensor batch_mask(const std::vector<int>& lengths, Index T, const Rule& rule) {
+  Tensor mask = empty({count(lengths), T, T});
+  for (Index b = 0; b < count(lengths); ++b)
+    for (Index i = 0; i < T; ++i)
+      for (Index j = 0; j < T; ++j) mask(b, i, j) = rule(Index(at(lengths, b)), i, j) ? 1 : 0;
+  return mask;
+}
+
+inline const coach::Mistakes<decltype(exercise::decoder_mask)> decoder_mask = {
+    {.name = "query rows masked instead of key columns",
+     .why = "The length was compared with the query i. Filler must not be looked at, so it is the keys, the "
+            "columns, that are hidden; who asks does not matter.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           return batch_mask(lengths, T, [](Index n, Index i, Index j) { return j <= i && i < n; });
+         }},
+    {.name = "only the padding hidden",
+     .why = "The future is visible: without the causal part the model reads the token that it has to say.",
+     .where = "What a leak does to training",
+     .answer = [](const std::vector<int>& lengths,
+                  Index T) { return batch_mask(lengths, T, [](Index n, Index, Index j) { return j < n; }); }},
+    {.name = "only the future hidden",
+     .why = "Queries behind the end still look at filler. Real words never do so here, but the contract asks "
+            "for "
+            "both, and with filler in front it would matter.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           return batch_mask(lengths, T, [](Index, Index i, Index j) { return j <= i; });
+         }},
+    {.name = "either mask is enough",
+     .why = "The two were joined by \"or\" (or added): a key is visible only if both masks allow it.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           return batch_mask(lengths, T, [](Index n, Index i, Index j) { return j <= i || j < n; });
+         }},
+    {.name = "causal part transposed",
+     .why = "Each token sees the future and not the past: rows are queries, columns are keys.",
+     .where = "Three ways that do not hide",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           return batch_mask(lengths, T, [](Index n, Index i, Index j) { return j >= i && j < n; });
+         }},
+    {.name = "a token that cannot see itself",
+     .why = "The diagonal is hidden: j < i. Then the first token sees nothing at all.",
+     .where = "Hide, then share out",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           return batch_mask(lengths, T, [](Index n, Index i, Index j) { return j < i && j < n; });
+         }},
+    {.name = "a token that sees its successor",
+     .why = "Off by one: j <= i + 1 shows each token the one that it has to say.",
+     .where = "What a leak does to training",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           return batch_mask(lengths, T, [](Index n, Index i, Index j) { return j <= i + 1 && j < n; });
+         }},
+    {.name = "the masks added",
+     .why = "A sum has a 2 where both allow it and a 1 where only one does. Both must: multiply them.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           Tensor mask = empty({count(lengths), T, T});
+           for (Index b = 0; b < count(lengths); ++b)
+             for (Index i = 0; i < T; ++i)
+               for (Index j = 0; j < T; ++j) mask(b, i, j) = (j <= i) + (j < at(lengths, b));
+           return mask;
+         }},
+};
+
+inline Tensor hide(const Tensor& scores, const Tensor& visible, real value) {
+  return where(visible, scores, scalar(value));
+}
+
+inline const coach::Mistakes<decltype(exercise::masked_softmax)> masked_softmax = {
+    {.name = "mask after the softmax",
+     .why = "The hidden keys had already taken their share: the visible ones no longer sum to 1, and how "
+            "much is "
+            "missing tells about what was hidden.",
+     .where = "Three ways that do not hide",
+     .answer = [](const Tensor& scores, const Tensor& visible) { return softmax(scores) * visible; }},
+    {.name = "scores multiplied by 0",
+     .why = "A score of 0 is not nothing: exp(0) = 1, and the hidden key still gets its share.",
+     .where = "Three ways that do not hide",
+     .answer = [](const Tensor& scores, const Tensor& visible) { return softmax(scores * visible); }},
+    {.name = "the mask added to the scores",
+     .why = "Adding 1 and 0 favours the visible keys a little and hides none. What is added must be 0 where "
+            "visible and -∞ where not.",
+     .where = "Hide, then share out",
+     .answer = [](const Tensor& scores, const Tensor& visible) { return softmax(scores + visible); }},
+    {.name = "NaN where nothing is visible",
+     .why =
+         "A row of nothing but -∞ has the sum 0, and 0/0 is NaN. One NaN spoils everything after it; such a "
+         "row has to be zeros.",
+     .where = "A row with nothing to see",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           const Tensor hidden = hide(scores, visible, -std::numeric_limits<real>::infinity());
+           const Tensor e = exp(hidden - max(hidden, -1, true));
+           return e / sum(e, -1, true);
+         }},
+    {.name = "a large negative number instead of -∞",
+     .why = "With -1e9 the hidden keys do get 0, as long as something is visible. Where nothing is, all "
+            "scores are "
+            "equal and the row looks evenly at everything that is hidden.",
+     .where = "A row with nothing to see",
+     .answer = [](const Tensor& scores,
+                  const Tensor& visible) { return softmax(hide(scores, visible, -1e9)); }},
+    {.name = "the hidden scores take part in the maximum",
+     .why = "Where a hidden score is far above the visible ones, every visible exponential becomes 0. The "
+            "maximum "
+            "runs over visible keys alone.",
+     .where = "Hide, then share out",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           const Tensor e = exp(scores - max(scores, -1, true)) * visible;
+           const Tensor total = sum(e, -1, true);
+           return where(total, e / total, scalar(0));
+         }},
+    {.name = "mask after the softmax, then divided again",
+     .why = "On paper this is right. But where a hidden score is far above the visible ones these are 0 "
+            "after the "
+            "softmax, and so is their sum: 0/0.",
+     .where = "Three ways that do not hide",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           const Tensor weights = softmax(scores) * visible;
+           return weights / sum(weights, -1, true);
+         }},
+    {.name = "mask inverted",
+     .why = "The visible keys were hidden and the hidden ones shown: 1 stands for visible.",
+     .where = "Hide, then share out",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           return softmax(where(visible, scalar(-std::numeric_limits<real>::infinity()), scores));
+         }},
+    {.name = "no maximum subtracted",
+     .why = "exp(1000) is infinite, and infinity over infinity is NaN. Subtract the largest visible score "
+            "first.",
+     .where = "Hide, then share out",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           const Tensor e = where(visible, exp(scores), scalar(0));
+           const Tensor total = sum(e, -1, true);
+           return where(total, e / total, scalar(0));
+         }},
+    {.name = "mask ignored",
+     .why = "This is the plain softmax: hidden keys get a weight like all others.",
+     .where = "Hide, then share out",
+     .answer = [](const Tensor& scores, const Tensor&) { return softmax(scores); }},
+};
+
+using Model = std::function<Tensor(const Tensor&)>;
+
+// The tokens t for which `seen` finds that row i has moved, for some i that `rows` lets it look at.
+template <class Rows, class Change>
+std::vector<int> detect(const Model& model, const Tensor& x, const Rows& rows, const Change& change) {
+  const Tensor before = model(x);
+  std::vector<int> found;
+  for (Index t = 0; t < x.size(0); ++t) {
+    const Tensor changed = from_values(x.shape(), x.values());
+    for (Index c = 0; c < x.size(1); ++c) change(changed, t, c);
+    const Tensor after = model(changed);
+    bool moved = false;
+    for (Index i = 0; i < x.size(0); ++i)
+      for (Index e = 0; e < after.size(1); ++e)
+        moved = moved || (rows(i, t) && std::abs(after(i, e) - before(i, e)) > 1e-9);
+    if (moved) found.push_back(static_cast<int>(t));
+  }
+  return found;
+}
+inline void add_one(const Tensor& x, Index t, Index c) { x(t, c) += 1; }
+inline bool is_before(Index i, Index t) { return i < t; }
+
+inline const coach::Mistakes<decltype(exercise::leaking_tokens)> leaking_tokens = {
+    {.name = "the token's own output counted",
+     .why = "Output t may depend on token t: nearly every model would be called leaking. Only outputs before "
+            "t are "
+            "forbidden to move.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect(
+               model, x, [](Index i, Index t) { return i <= t; }, add_one);
+         }},
+    {.name = "outputs after the token compared",
+     .why = "Those are meant to move: later tokens see earlier ones. A leak shows in the outputs before t.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect(
+               model, x, [](Index i, Index t) { return i > t; }, add_one);
+         }},
+    {.name = "all outputs compared",
+     .why =
+         "Of course something moves when a token changes. What counts is whether it is an output before it.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect(
+               model, x, [](Index, Index) { return true; }, add_one);
+         }},
+    {.name = "only the neighbour looked at",
+     .why = "A leak may skip the nearest place: every output before t has to be compared, not just t - 1.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect(
+               model, x, [](Index i, Index t) { return i == t - 1; }, add_one);
+         }},
+    {.name = "only the first output looked at",
+     .why = "A leak may reach back a few places only: every output before t has to be compared, not just "
+            "output 0.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect(
+               model, x, [](Index i, Index t) { return i == 0 && t > 0; }, add_one);
+         }},
+    {.name = "a change that may be none",
+     .why = "A token of zeros stays what it is when it is set to zero or multiplied. Then nothing can move "
+            "and a "
+            "leak goes unseen.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect(model, x, is_before, [](const Tensor& y, Index t, Index c) { y(t, c) = 0; });
+         }},
+    {.name = "changes that pile up",
+     .why = "Token 0 was still changed when it was the turn of token 1, and so on: after the first change "
+            "nothing "
+            "is compared with the input any more. Start from a fresh copy for each t.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect(model, x, is_before, [](const Tensor& y, Index t, Index c) {
+             for (Index s = 0; s <= t; ++s) y(s, c) += 1;
+           });
+         }},
+    {.name = "the outputs that moved instead of the tokens",
+     .why =
+         "What is asked for are the tokens t that were seen too early. These are the outputs that saw them.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           const Tensor before = model(x);
+           std::vector<int> found;
+           for (Index i = 0; i < x.size(0); ++i) {
+             bool moved = false;
+             for (Index t = i + 1; t < x.size(0); ++t) {
+               const Tensor changed = from_values(x.shape(), x.values());
+               for (Index c = 0; c < x.size(1); ++c) changed(t, c) += 1;
+               const Tensor after = model(changed);
+               for (Index e = 0; e < after.size(1); ++e)
+                 moved = moved || std::abs(after(i, e) - before(i, e)) > 1e-9;
+             }
+             if (moved) found.push_back(static_cast<int>(i));
+           }
+           return found;
+         }},
+    {.name = "the sign kept",
+     .why = "An output may move downwards as well: compare the absolute difference.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           const Tensor before = model(x);
+           std::vector<int> found;
+           for (Index t = 0; t < x.size(0); ++t) {
+             const Tensor changed = from_values(x.shape(), x.values());
+             for (Index c = 0; c < x.size(1); ++c) changed(t, c) += 1;
+             const Tensor after = model(changed);
+             bool moved = false;
+             for (Index i = 0; i < t; ++i)
+               for (Index e = 0; e < after.size(1); ++e) moved = moved || after(i, e) - before(i, e) > 1e-9;
+             if (moved) found.push_back(static_cast<int>(t));
+           }
+           return found;
+         }},
+};
+
+}  // namespace mistakes

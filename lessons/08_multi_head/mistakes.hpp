@@ -1,0 +1,353 @@
+// The wrong answers to exercise 08 that the grader knows by name.
+#pragma once
+
+#include "lessons/coach/grading.hpp"
+
+namespace exercise {
+Tensor split_heads(const Tensor& x, Index heads);
+Tensor merge_heads(const Tensor& x);
+Tensor multi_head(const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+                  Index heads);
+Tensor grouped_query(const Tensor& q, const Tensor& k, const Tensor& v);
+Index cache_numbers(Index layers, Index kv_heads, Index head_size, Index tokens);
+}  // namespace exercise
+
+namespace mistakes {
+
+using namespace attn;
+
+inline Tensor split_right(const Tensor& x, Index H) {  // (B,T,C) -> (B,H,T,D)
+  return permute(reshape(x, {x.size(0), x.size(1), H, x.size(2) / H}), {0, 2, 1, 3});
+}
+inline Tensor merge_right(const Tensor& x) {  // (B,H,T,D) -> (B,T,C)
+  return reshape(permute(x, {0, 2, 1, 3}), {x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
+inline const coach::Mistakes<decltype(exercise::split_heads)> split_heads = {
+    {.name = "reshape without transpose",
+     .why = "The shape is right, but reshape moves nothing: the numbers of a token lie side by side, so this "
+            "cuts "
+            "the tokens apart instead of their channels.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, Index H) {
+           return reshape(x, {x.size(0), H, x.size(1), x.size(2) / H});
+         }},
+    {.name = "time and heads not swapped",
+     .why = "(B,T,H,D) is half of the way: each head has to be a matrix (T,D) of its own, so T and H change "
+            "places.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, Index H) {
+           return reshape(x, {x.size(0), x.size(1), H, x.size(2) / H});
+         }},
+    {.name = "channels dealt out in turn",
+     .why =
+         "Channel c went to head c % H. A head is a block of D neighbours: channel c belongs to head c / D.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, Index H) {
+           return permute(reshape(x, {x.size(0), x.size(1), x.size(2) / H, H}), {0, 3, 1, 2});
+         }},
+    {.name = "heads and their size exchanged",
+     .why = "This makes C / H heads of H channels: H is how many heads there are, not how large they are.",
+     .where = "Split, attend, join",
+     .answer = [](const Tensor& x, Index H) { return split_right(x, x.size(2) / H); }},
+    {.name = "transposed inside of the head",
+     .why = "(B,H,D,T): each head has its channels as rows. Rows are tokens, columns are channels.",
+     .where = "Split, attend, join",
+     .answer = [](const Tensor& x, Index H) { return transpose(split_right(x, H)); }},
+    {.name = "every head the first",
+     .why = "All heads got the first D channels: head h begins at channel h·D.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, Index H) {
+           const Index B = x.size(0), T = x.size(1), D = x.size(2) / H;
+           return broadcast_to(reshape(slice(x, 2, 0, D), {B, 1, T, D}), {B, H, T, D});
+         }},
+    {.name = "heads one channel apart",
+     .why = "Head h begins at channel h·D, not at channel h: the heads overlap here.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, Index H) {
+           const Index D = x.size(2) / H;
+           std::vector<Tensor> heads;
+           for (Index h = 0; h < H; ++h) heads.push_back(slice(x, 2, h, h + D));
+           return stack(heads, 1);
+         }},
+};
+
+inline const coach::Mistakes<decltype(exercise::merge_heads)> merge_heads = {
+    {.name = "reshape without transpose",
+     .why = "The shape is right, but what lies side by side in (B,H,T,D) are the tokens of one head. T and H "
+            "have to "
+            "be swapped back first.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x) {
+           return reshape(x, {x.size(0), x.size(2), x.size(1) * x.size(3)});
+         }},
+    {.name = "concatenated along time",
+     .why = "(B,H·T,D): the heads stand below each other as if they were more tokens. They belong side by "
+            "side, as "
+            "channels of the same token.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x) {
+           return reshape(x, {x.size(0), x.size(1) * x.size(2), x.size(3)});
+         }},
+    {.name = "channels dealt out in turn",
+     .why = "The channels of the heads alternate. A head is a block: channel d of head h goes to h·D + d.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x) {
+           return reshape(permute(x, {0, 2, 3, 1}), {x.size(0), x.size(2), x.size(1) * x.size(3)});
+         }},
+    {.name = "heads added up",
+     .why = "The sum of the heads has D channels, and nobody can tell any more which head found what. They "
+            "are put "
+            "side by side.",
+     .where = "Two questions, one look",
+     .answer = [](const Tensor& x) { return sum(x, 1); }},
+    {.name = "heads averaged",
+     .why = "The mean of the heads has D channels, and nobody can tell any more which head found what. They "
+            "are put "
+            "side by side.",
+     .where = "Two questions, one look",
+     .answer = [](const Tensor& x) { return mean(x, 1); }},
+    {.name = "tokens and channels exchanged",
+     .why = "(B,D,…): the last axis has to stay last. Swap T and H, not T and D.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x) {
+           return reshape(permute(x, {0, 3, 1, 2}), {x.size(0), x.size(2), x.size(1) * x.size(3)});
+         }},
+};
+
+inline Tensor heads_of(const Tensor& q, const Tensor& k, const Tensor& v, real divisor) {
+  return matmul(softmax(matmul(q, k, Transpose::second) / divisor), v);
+}
+inline real root(Index n) { return std::sqrt(real(n)); }
+
+inline const coach::Mistakes<decltype(exercise::multi_head)> multi_head = {
+    {.name = "√d_model instead of √d_k",
+     .why = "The scores were divided by √C. A score of a head is a sum of D = C / H products, so √D is its "
+            "size.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           return matmul(merge_right(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                              split_right(matmul(x, w_v), H), root(x.size(2)))),
+                         w_o);
+         }},
+    {.name = "no W_O",
+     .why = "The heads are put side by side and left there. Only w_o lets what they found be put together.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor&,
+            Index H) {
+           return merge_right(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                       split_right(matmul(x, w_v), H), root(x.size(2) / H)));
+         }},
+    {.name = "only one head",
+     .why = "All channels went into one softmax: each token has one set of weights and can ask one question "
+            "only.",
+     .where = "Two questions, one look",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index) {
+           return matmul(heads_of(matmul(x, w_q), matmul(x, w_k), matmul(x, w_v), root(x.size(2))), w_o);
+         }},
+    {.name = "reshape without transpose",
+     .why = "The heads were made and joined by reshape alone: each \"head\" is a piece of some tokens with "
+            "all of "
+            "their channels.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           const Shape cut{x.size(0), H, x.size(1), x.size(2) / H};
+           return matmul(reshape(heads_of(reshape(matmul(x, w_q), cut), reshape(matmul(x, w_k), cut),
+                                          reshape(matmul(x, w_v), cut), root(x.size(2) / H)),
+                                 x.shape()),
+                         w_o);
+         }},
+    {.name = "merged without transpose",
+     .why = "The heads were right, but joined by reshape alone: a row of the result mixes several tokens.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           return matmul(reshape(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                          split_right(matmul(x, w_v), H), root(x.size(2) / H)),
+                                 x.shape()),
+                         w_o);
+         }},
+    {.name = "no scaling",
+     .why = "The scores were not divided by √D: for large heads the softmax saturates.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           return matmul(merge_right(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                              split_right(matmul(x, w_v), H), 1)),
+                         w_o);
+         }},
+    {.name = "W_O transposed",
+     .why = "The result was multiplied by w_oᵀ. The matrices are given for x w, as w_q, w_k and w_v are.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           return matmul(merge_right(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                              split_right(matmul(x, w_v), H), root(x.size(2) / H))),
+                         w_o, Transpose::second);
+         }},
+    {.name = "the input split instead of the projections",
+     .why = "The heads got pieces of x itself. Each head has projections of its own: split x w_q, x w_k and "
+            "x w_v.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor&, const Tensor&, const Tensor&, const Tensor& w_o, Index H) {
+           const Tensor h = split_right(x, H);
+           return matmul(merge_right(heads_of(h, h, h, root(x.size(2) / H))), w_o);
+         }},
+    {.name = "divided by √H",
+     .why = "√D is the root of the size of a head, not of how many heads there are.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           return matmul(merge_right(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                              split_right(matmul(x, w_v), H), root(H))),
+                         w_o);
+         }},
+    {.name = "queries and keys swapped",
+     .why = "w_k made the queries and w_q the keys: \"i looks for j\" became \"j looks for i\".",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           return matmul(merge_right(heads_of(split_right(matmul(x, w_k), H), split_right(matmul(x, w_q), H),
+                                              split_right(matmul(x, w_v), H), root(x.size(2) / H))),
+                         w_o);
+         }},
+};
+
+// Query head h looks at key/value head which(h, H, G).
+template <class Which>
+Tensor grouped(const Tensor& q, const Tensor& k, const Tensor& v, const Which& which, real divisor) {
+  std::vector<Tensor> heads;
+  for (Index h = 0; h < q.size(0); ++h) {
+    const Index g = which(h, q.size(0), k.size(0));
+    heads.push_back(heads_of(q[h], k[g], v[g], divisor));
+  }
+  return stack(heads);
+}
+inline Index right_group(Index h, Index H, Index G) { return h / (H / G); }
+
+inline const coach::Mistakes<decltype(exercise::grouped_query)> grouped_query = {
+    {.name = "groups dealt out in turn",
+     .why = "Query head h used key/value head h % G. Groups are neighbours: the first H / G query heads "
+            "share head 0.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           return grouped(
+               q, k, v, [](Index h, Index, Index G) { return h % G; }, root(q.size(2)));
+         }},
+    {.name = "one key/value head for all",
+     .why = "That is multi-query attention, G = 1. Here there are G heads of keys and values, one for each "
+            "group.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           return grouped(
+               q, k, v, [](Index, Index, Index) { return Index(0); }, root(q.size(2)));
+         }},
+    {.name = "divided by G instead of by the group's size",
+     .why =
+         "h / G is the group only if H = G². A group has H / G query heads: head h is in group h / (H / G).",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           return grouped(
+               q, k, v, [](Index h, Index, Index G) { return std::min(h / G, G - 1); }, root(q.size(2)));
+         }},
+    {.name = "groups averaged",
+     .why = "The key/value heads were averaged into one. Each group looks through its own.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           const Tensor one_k = mean(k, 0, true), one_v = mean(v, 0, true);
+           return grouped(
+               q, one_k, one_v, [](Index, Index, Index) { return Index(0); }, root(q.size(2)));
+         }},
+    {.name = "values of another group",
+     .why = "The keys are those of the group, but the values were taken in turn (h % G): what is found and "
+            "what is "
+            "handed over belong to different heads.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           std::vector<Tensor> heads;
+           for (Index h = 0; h < q.size(0); ++h)
+             heads.push_back(
+                 heads_of(q[h], k[right_group(h, q.size(0), k.size(0))], v[h % k.size(0)], root(q.size(2))));
+           return stack(heads);
+         }},
+    {.name = "no scaling",
+     .why = "The scores were not divided by √D: for large heads the softmax saturates.",
+     .where = "Split, attend, join",
+     .answer = [](const Tensor& q, const Tensor& k,
+                  const Tensor& v) { return grouped(q, k, v, right_group, 1); }},
+    {.name = "√d_model instead of √d_k",
+     .why = "The scores were divided by √(H·D). A score of a head is a sum of D products, so √D is its size.",
+     .where = "Split, attend, join",
+     .answer = [](const Tensor& q, const Tensor& k,
+                  const Tensor& v) { return grouped(q, k, v, right_group, root(q.size(0) * q.size(2))); }},
+    {.name = "as many results as key/value heads",
+     .why = "Only the first query head of each group was computed. Sharing keys does not mean sharing "
+            "queries: all H "
+            "heads answer.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           std::vector<Tensor> heads;
+           for (Index g = 0; g < k.size(0); ++g)
+             heads.push_back(heads_of(q[g * (q.size(0) / k.size(0))], k[g], v[g], root(q.size(2))));
+           return stack(heads);
+         }},
+};
+
+inline const coach::Mistakes<decltype(exercise::cache_numbers)> cache_numbers = {
+    {.name = "keys without values",
+     .why = "Both are kept: a token that is looked at has to hand something over, too.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer = [](Index layers, Index kv_heads, Index head_size,
+                  Index tokens) { return layers * kv_heads * head_size * tokens; }},
+    {.name = "queries kept as well",
+     .why = "A query is used once, when its token is new, and never again: only keys and values are kept.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer = [](Index layers, Index kv_heads, Index head_size,
+                  Index tokens) { return 3 * layers * kv_heads * head_size * tokens; }},
+    {.name = "only one layer",
+     .why = "Every layer has keys and values of its own.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer = [](Index, Index kv_heads, Index head_size,
+                  Index tokens) { return 2 * kv_heads * head_size * tokens; }},
+    {.name = "the weights kept",
+     .why =
+         "The attention weights, tokens × tokens for each head, are made new for each token and thrown away.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer = [](Index layers, Index kv_heads, Index,
+                  Index tokens) { return layers * kv_heads * tokens * tokens; }},
+    {.name = "bytes instead of numbers",
+     .why = "Asked for is how many numbers; each takes 4 bytes in float and 2 in float16.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer = [](Index layers, Index kv_heads, Index head_size,
+                  Index tokens) { return 8 * layers * kv_heads * head_size * tokens; }},
+};
+
+}  // namespace mistakes

@@ -1,0 +1,381 @@
+// The wrong answers to exercise 12 that the grader knows by name.
+#pragma once
+
+#include "lessons/coach/grading.hpp"
+
+namespace exercise {
+real smoothed_loss(const Tensor& scores, int target, real smoothing);
+real sentence_loss(const Tensor& logits, const IntTensor& targets, real smoothing);
+real learning_rate(Index step, Index d_model, Index warmup);
+real clip_gradients(std::vector<Tensor>& gradients, real limit);
+real perplexity(const std::vector<real>& losses, const std::vector<Index>& words);
+}  // namespace exercise
+
+namespace mistakes {
+
+using namespace attn;
+
+// −Σ wanted · log p, with `right` wanted of the target and `other` of every other word.
+inline real loss_with(const Tensor& scores, int target, real right, real other) {
+  const Tensor log_p = log_softmax(scores);
+  real loss = 0;
+  for (Index v = 0; v < scores.size(0); ++v) loss -= (v == target ? right : other) * log_p(v);
+  return loss;
+}
+inline real size_of(const Tensor& scores) { return real(scores.size(0)); }
+
+inline const coach::Mistakes<decltype(exercise::smoothed_loss)> smoothed_loss = {
+    {.name = "ε spread over the V − 1 others, the other convention",
+     .why =
+         "Here smoothing / V goes to all V words, the right one too (as in PyTorch and the lesson); you gave "
+         "smoothing / (V − 1) to the wrong ones only. Some papers do: the two differ by a rescaled ε.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target,
+                  real e) { return loss_with(s, target, 1 - e, size_of(s) > 1 ? e / (size_of(s) - 1) : 0); }},
+    {.name = "no smoothing",
+     .why = "Only the right word counts: the target stayed all on one word.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target, real) { return loss_with(s, target, 1, 0); }},
+    {.name = "the right word without its share",
+     .why = "ε / V went to the others only, and 1 − ε to the right word: the target sums to less than 1.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target,
+                  real e) { return loss_with(s, target, 1 - e, e / size_of(s)); }},
+    {.name = "a target that sums to more than 1",
+     .why = "ε / V was added everywhere, but the right word still has 1: what is given to all must be taken "
+            "from "
+            "it.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target,
+                  real e) { return loss_with(s, target, 1 + e / size_of(s), e / size_of(s)); }},
+    {.name = "only the right word, scaled",
+     .why = "(1 − ε) · −log p of the right word: the ε that belongs to all words was left out.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target, real e) { return loss_with(s, target, 1 - e, 0); }},
+    {.name = "ε on every word instead of ε / V",
+     .why = "Each of the V words got the whole ε. It is shared among them.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target, real e) { return loss_with(s, target, 1, e); }},
+    {.name = "no max subtraction",
+     .why = "exp of a score like 1000 is infinite, of −1000 it is 0, and then the logarithm is lost. "
+            "Differences "
+            "of scores are all that counts: take the largest out first.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& s, int target, real e) {
+           real sum = 0, loss = 0;
+           for (Index v = 0; v < s.size(0); ++v) sum += std::exp(s(v));
+           for (Index v = 0; v < s.size(0); ++v)
+             loss -= ((v == target ? 1 - e : 0) + e / size_of(s)) * std::log(std::exp(s(v)) / sum);
+           return loss;
+         }},
+    {.name = "the sign forgotten",
+     .why = "log p is negative: a cost is its opposite. Minimising this one makes the right word unlikely.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target,
+                  real e) { return -loss_with(s, target, 1 - e + e / size_of(s), e / size_of(s)); }},
+    {.name = "smoothed probability instead of smoothed target",
+     .why = "The model's probability was mixed with 1 / V before the logarithm. It is the target that is "
+            "smoothed, "
+            "not the guess.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target,
+                  real e) { return -std::log((1 - e) * softmax(s)(target) + e / size_of(s)); }},
+};
+
+inline real right_loss(const Tensor& s, int target, real e) {
+  return loss_with(s, target, 1 - e + e / size_of(s), e / size_of(s));
+}
+
+inline const coach::Mistakes<decltype(exercise::sentence_loss)> sentence_loss = {
+    {.name = "padding targets counted",
+     .why =
+         "The model is asked to guess padding, too. That is easy, and a low loss then says little about the "
+         "words.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& logits, const IntTensor& targets, real e) {
+           real total = 0;
+           for (Index t = 0; t < targets.numel(); ++t) total += right_loss(logits[t], targets[t], e);
+           return total / real(targets.numel());
+         }},
+    {.name = "averaged over padding",
+     .why =
+         "Padding costs nothing here but is in the divisor: the same sentence gets a smaller loss in a wider "
+         "batch.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& logits, const IntTensor& targets, real e) {
+           real total = 0;
+           for (Index t = 0; t < targets.numel(); ++t)
+             if (targets[t] != 0) total += right_loss(logits[t], targets[t], e);
+           return total / real(targets.numel());
+         }},
+    {.name = "a sum, not a mean",
+     .why = "The losses are added up and not divided: a long sentence pulls harder than a short one, and the "
+            "learning rate would have to follow the batch's size.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& logits, const IntTensor& targets, real e) {
+           real total = 0;
+           for (Index t = 0; t < targets.numel(); ++t)
+             if (targets[t] != 0) total += right_loss(logits[t], targets[t], e);
+           return total;
+         }},
+    {.name = "NaN for a sentence of padding alone",
+     .why = "0 / 0: one row without a word would turn the whole model into NaN.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& logits, const IntTensor& targets, real e) {
+           real total = 0, count = 0;
+           for (Index t = 0; t < targets.numel(); ++t)
+             if (targets[t] != 0) total += right_loss(logits[t], targets[t], e), count += 1;
+           return total / count;
+         }},
+    {.name = "stops at the first padding",
+     .why = "What stands behind the first 0 is left out. Padding is where the target is 0, wherever that is.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& logits, const IntTensor& targets, real e) {
+           real total = 0, count = 0;
+           for (Index t = 0; t < targets.numel() && targets[t] != 0; ++t)
+             total += right_loss(logits[t], targets[t], e), count += 1;
+           return count > 0 ? total / count : 0;
+         }},
+    {.name = "smoothing forgotten",
+     .why = "The smoothing was not handed on to smoothed_loss.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& logits, const IntTensor& targets, real) {
+           real total = 0, count = 0;
+           for (Index t = 0; t < targets.numel(); ++t)
+             if (targets[t] != 0) total += right_loss(logits[t], targets[t], 0), count += 1;
+           return count > 0 ? total / count : 0;
+         }},
+};
+
+inline real noam(real s, real d, real w) {
+  return std::min(1 / std::sqrt(s), s * std::pow(w, real(-1.5))) / std::sqrt(d);
+}
+inline void refuse(Index step) {
+  if (step < 1) throw std::invalid_argument("steps count from 1");
+}
+
+inline const coach::Mistakes<decltype(exercise::learning_rate)> learning_rate = {
+    {.name = "steps counted from 0",
+     .why =
+         "The first step is step 1. With 0 the first update has learning rate 0: a whole batch for nothing.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           if (step < 1) throw std::invalid_argument("steps count from 1");
+           return step == 1 ? real(0) : noam(real(step - 1), real(d), real(w));
+         }},
+    {.name = "step 0 not refused",
+     .why = "1 / √0 is infinite; only the other part of the minimum hides it. A step 0 means that somebody "
+            "counts "
+            "wrongly, and should be told.",
+     .where = "How large a step?",
+     .answer = [](Index step, Index d, Index w) { return noam(real(step), real(d), real(w)); }},
+    {.name = "the larger of the two",
+     .why =
+         "With max the rate starts far too high, falls, and then rises without end: the opposite of warm-up.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           refuse(step);
+           return std::max(1 / std::sqrt(real(step)), real(step) * std::pow(real(w), real(-1.5))) /
+                  std::sqrt(real(d));
+         }},
+    {.name = "no warm-up",
+     .why = "1 / √s alone is largest at step 1, when Adam knows least about the gradients.",
+     .where = "With and without warm-up",
+     .answer =
+         [](Index step, Index d, Index) {
+           refuse(step);
+           return 1 / std::sqrt(real(step)) / std::sqrt(real(d));
+         }},
+    {.name = "multiplied by √d_model",
+     .why = "A larger model needs smaller steps: the factor is d_model to the power −½.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           refuse(step);
+           return noam(real(step), 1, real(w)) * std::sqrt(real(d));
+         }},
+    {.name = "divided by d_model instead of its root",
+     .why = "The factor is d_model^−½, one over the square root.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           refuse(step);
+           return noam(real(step), 1, real(w)) / real(d);
+         }},
+    {.name = "warm-up that ends at 1",
+     .why =
+         "s / warmup rises to 1 instead of to warmup^−½: the two parts of the minimum no longer meet at step "
+         "warmup. The exponent is −1.5.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           refuse(step);
+           return std::min(1 / std::sqrt(real(step)), real(step) / real(w)) / std::sqrt(real(d));
+         }},
+    {.name = "a straight line that never ends",
+     .why = "s · warmup^−1.5 alone rises for ever. After the warm-up the rate has to come down again.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           refuse(step);
+           return real(step) * std::pow(real(w), real(-1.5)) / std::sqrt(real(d));
+         }},
+};
+
+inline real squares(const Tensor& g) {
+  real sum = 0;
+  for (Index i = 0; i < g.numel(); ++i) sum += g.data()[i] * g.data()[i];
+  return sum;
+}
+inline real global_norm(const std::vector<Tensor>& gradients) {
+  real sum = 0;
+  for (const Tensor& g : gradients) sum += squares(g);
+  return std::sqrt(sum);
+}
+inline void scale(const Tensor& g, real factor) {
+  for (Index i = 0; i < g.numel(); ++i) g.data()[i] *= factor;
+}
+
+inline const coach::Mistakes<decltype(exercise::clip_gradients)> clip_gradients = {
+    {.name = "each tensor clipped alone",
+     .why = "Each tensor got a factor of its own: the gradient as a whole now points elsewhere. There is one "
+            "norm "
+            "and one factor for all.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = global_norm(gradients);
+           for (const Tensor& g : gradients) {
+             const real own = std::sqrt(squares(g));
+             if (own > limit) scale(g, limit / own);
+           }
+           return norm;
+         }},
+    {.name = "each number clipped alone",
+     .why =
+         "Cutting every number at ±limit changes the direction, and a gradient with many numbers stays long.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = global_norm(gradients);
+           for (const Tensor& g : gradients)
+             for (Index i = 0; i < g.numel(); ++i) g.data()[i] = std::clamp(g.data()[i], -limit, limit);
+           return norm;
+         }},
+    {.name = "always scaled to the limit",
+     .why = "Short gradients were made longer. Near the end of training they should be short.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = global_norm(gradients);
+           if (norm > 0)
+             for (const Tensor& g : gradients) scale(g, limit / norm);
+           return norm;
+         }},
+    {.name = "no root",
+     .why = "The sum of the squares is not the norm: its root is. The gradient became far too short.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = global_norm(gradients) * global_norm(gradients);
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, limit / norm);
+           return norm;
+         }},
+    {.name = "returns the norm after clipping",
+     .why =
+         "The norm as it was is wanted: a curve of clipped norms is flat at the limit and hides the spikes.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = global_norm(gradients);
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, limit / norm);
+           return std::min(norm, limit);
+         }},
+    {.name = "divided by the norm only",
+     .why = "The gradient got length 1, whatever the limit is.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = global_norm(gradients);
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, 1 / norm);
+           return norm;
+         }},
+    {.name = "norms added instead of squares",
+     .why = "The norm of all is not the sum of the tensors' norms: squares add up, then comes one root.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           real norm = 0;
+           for (const Tensor& g : gradients) norm += std::sqrt(squares(g));
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, limit / norm);
+           return norm;
+         }},
+    {.name = "nothing changed",
+     .why = "The norm is right, but the gradients are as long as before: write into the tensors given.",
+     .where = "Clipping",
+     .answer = [](std::vector<Tensor>& gradients, real) { return global_norm(gradients); }},
+};
+
+inline real weighted(const std::vector<real>& values, const std::vector<Index>& words) {
+  real total = 0, count = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    total += values[i] * real(words[i]), count += real(words[i]);
+  return total / count;
+}
+inline std::vector<real> exponentials(std::vector<real> values) {
+  for (real& value : values) value = std::exp(value);
+  return values;
+}
+
+inline const coach::Mistakes<decltype(exercise::perplexity)> perplexity = {
+    {.name = "every batch the same say",
+     .why =
+         "The mean over batches lets a batch of 10 words count as much as one of 30. The mean is over words.",
+     .where = "What a guess costs",
+     .answer =
+         [](const std::vector<real>& losses, const std::vector<Index>& words) {
+           return std::exp(weighted(losses, std::vector<Index>(words.size(), 1)));
+         }},
+    {.name = "mean of perplexities",
+     .why = "e of each batch's loss, then the mean: one bad batch dominates. The mean comes first, e last.",
+     .where = "What a guess costs",
+     .answer = [](const std::vector<real>& losses,
+                  const std::vector<Index>& words) { return weighted(exponentials(losses), words); }},
+    {.name = "mean of perplexities, every batch the same say",
+     .why = "Two things at once: e belongs after the mean, and the mean is over words, not over batches.",
+     .where = "What a guess costs",
+     .answer =
+         [](const std::vector<real>& losses, const std::vector<Index>& words) {
+           return weighted(exponentials(losses), std::vector<Index>(words.size(), 1));
+         }},
+    {.name = "the loss itself",
+     .why = "That is the mean loss. The perplexity is e to its power: a number of words.",
+     .where = "What a guess costs",
+     .answer = [](const std::vector<real>& losses,
+                  const std::vector<Index>& words) { return weighted(losses, words); }},
+    {.name = "2 instead of e",
+     .why = "2 to the power of the loss is right for losses in bits. These are natural logarithms.",
+     .where = "What a guess costs",
+     .answer = [](const std::vector<real>& losses,
+                  const std::vector<Index>& words) { return std::pow(real(2), weighted(losses, words)); }},
+    {.name = "e to the minus loss",
+     .why = "That is the typical probability of the right word, one over the perplexity.",
+     .where = "What a guess costs",
+     .answer = [](const std::vector<real>& losses,
+                  const std::vector<Index>& words) { return std::exp(-weighted(losses, words)); }},
+};
+
+}  // namespace mistakes

@@ -1,0 +1,42 @@
+#include "lessons/13_translator/evaluation.hpp"
+
+#include <algorithm>  // count, min
+
+#include "nn/text/metrics.hpp"
+
+namespace attn {
+
+Scores evaluate(Lesson& lesson, const Translator& translator, const Dataset& data, const Search& search) {
+  std::vector<std::string> sources;
+  References references;
+  for (const TestSentence& sentence : data.test) {
+    sources.push_back(sentence.source);
+    references.push_back(sentence.references);
+  }
+  const std::vector<std::string> outputs = translator.translate(sources, search);
+  const Scores scores{bleu(outputs, references).score, chrf(outputs, references),
+                      exact_match(outputs, references)};
+
+  const auto is_right = [&](std::size_t i) {
+    return std::count(references[i].begin(), references[i].end(), outputs[i]) > 0;
+  };
+  lesson.say("The first four of {} test sentences:", outputs.size());
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, outputs.size()); ++i)
+    lesson.print("  {} {}\n    {}", is_right(i) ? "✓" : "✗", sources[i], outputs[i]);
+  std::size_t wrong = 0;
+  for (std::size_t i = 4; i < outputs.size() && wrong < 3; ++i) {
+    if (is_right(i)) continue;
+    if (wrong++ == 0) lesson.say("Not as expected, for instance:");
+    lesson.print("  ✗ {}\n    {}\n    expected: {}", sources[i], outputs[i], references[i][0]);
+  }
+  lesson.table({"exact matches", "BLEU", "chrF2"},
+               {{fmt::format("{:.1f}%", scores.exact), fmt::format("{:.2f}", scores.bleu),
+                 fmt::format("{:.2f}", scores.chrf)}});
+  if (data.target_language == "Korean")
+    lesson.say(
+        "BLEU compares whole words; a Korean word with one wrong ending counts as wrong. chrF2 compares "
+        "letters, and is the fairer one here.");
+  return scores;
+}
+
+}  // namespace attn

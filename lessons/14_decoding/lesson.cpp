@@ -1,0 +1,514 @@
+// Lesson 14. How is a sentence chosen?
+//
+// A trained model does not write: it says how likely each word is to come next. Somebody has to choose, word
+// by word, and each choice changes what comes after it. This lesson is about ways to choose: the likeliest
+// word each time (greedy), the likeliest sentence as far as one can see (beam search), or a draw (sampling);
+// and about not computing everything again for each word (the cache).
+//
+// T words written so far, V vocabulary.
+#include <algorithm>  // max, min, sort
+#include <chrono>     // steady_clock
+#include <cmath>      // exp, log, pow
+#include <map>        // map
+#include <numeric>    // iota
+#include <set>        // set
+
+#include "core/autograd.hpp"
+#include "lessons/support/lesson.hpp"
+#include "nn/decode.hpp"
+#include "nn/text/batching.hpp"
+#include "nn/text/toy_languages.hpp"
+#include "nn/text/vocabulary.hpp"
+#include "optim/trainer.hpp"
+
+using namespace attn;
+
+namespace {
+
+constexpr int bos = Vocabulary::bos, eos = Vocabulary::eos;
+
+// --- 1. A language of six words
+
+const std::vector<std::string> words = {"<pad>", "<bos>", "<eos>", "a", "the", "dog", "cat", "car"};
+
+// What comes after a word, by hand. `a` is the likelier beginning, but after it nothing is likely.
+std::map<int, double> after(int word) {
+  if (word == bos) return {{3, 0.6}, {4, 0.4}};          // a, the
+  if (word == 3) return {{5, 0.4}, {6, 0.3}, {7, 0.3}};  // a dog, a cat, a car
+  if (word == 4) return {{5, 0.9}, {6, 0.1}};            // the dog, the cat
+  return {{eos, 1.0}};
+}
+
+// The same as a Writer, which the library's decoders can ask: rows of newest words in, rows of logits out.
+class TableWriter : public Writer {
+ public:
+  Index rows() const override { return rows_; }
+  Tensor next(const IntTensor& tokens) override {  // (rows, 1) -> (rows, V)
+    Tensor logits = full({rows_, static_cast<Index>(words.size())}, real(-30));
+    for (Index r = 0; r < rows_; ++r)
+      for (const auto& [word, p] : after(tokens(r, 0))) logits(r, word) = static_cast<real>(std::log(p));
+    return logits;
+  }
+  void reorder(const std::vector<int>& rows) override { rows_ = static_cast<Index>(rows.size()); }
+
+ private:
+  Index rows_ = 1;
+};
+
+std::string sentence_of(const std::vector<int>& tokens) {
+  std::string text;
+  for (const int token : tokens) text += (text.empty() ? "" : " ") + words[static_cast<std::size_t>(token)];
+  return text;
+}
+
+void a_wrong_first_word(Lesson& lesson) {
+  lesson.section("A wrong first word");
+  lesson.say(
+      "A language of five words. A sentence begins with `a` (0.6) or `the` (0.4); after `a` come dog, cat or "
+      "car (0.4, 0.3, 0.3), after `the` dog or cat (0.9, 0.1). All its sentences, by two loops:");
+  std::vector<std::vector<std::string>> rows;
+  std::string likeliest;
+  double best = 0;
+  for (const auto& [first, p] : after(bos))
+    for (const auto& [second, q] : after(first)) {
+      const std::string text = sentence_of({first, second});
+      rows.push_back({text, fmt::format("{:.1f} · {:.1f}", p, q), fmt::format("{:.2f}", p * q),
+                      fmt::format("{:.2f}", std::log(p) + std::log(q))});
+      if (p * q > best) best = p * q, likeliest = text;
+    }
+  lesson.table({"sentence", "", "probability", "sum of log p"}, rows);
+  TableWriter for_greedy, for_one, for_two;
+  const std::string greedy_text = sentence_of(greedy(for_greedy, {.start = bos, .end = eos})[0]);
+  const Hypothesis one = beam_search(for_one, {.start = bos, .end = eos, .width = 1}).hypotheses[0];
+  const Hypothesis two = beam_search(for_two, {.start = bos, .end = eos, .width = 2}).hypotheses[0];
+  lesson.say(
+      "Greedy takes the likeliest word each time. Beam search keeps the k best beginnings and goes on with "
+      "each:");
+  lesson.table(
+      {"method", "writes", "probability"},
+      {{"greedy", greedy_text, "0.24"},
+       {"beam of 1", sentence_of(one.tokens), fmt::format("{:.2f}", std::exp(one.log_probability))},
+       {"beam of 2", sentence_of(two.tokens), fmt::format("{:.2f}", std::exp(two.log_probability))}});
+  lesson.claim(greedy_text == "a dog" && sentence_of(two.tokens) == likeliest &&
+                   std::fabs(std::exp(two.log_probability) - best) < 1e-4,
+               "the likeliest sentence is `{}` ({:.2f}); two hypotheses find it, greedy has already said `a`",
+               likeliest, best);
+  lesson.claim(sentence_of(one.tokens) == greedy_text, "a beam of 1 is greedy");
+
+  float product = 1;
+  double sum = 0;
+  for (int word = 0; word < 100; ++word) product *= 0.1f, sum += std::log(0.1);
+  lesson.claim(product == 0 && std::fabs(sum + 230.26) < 0.01,
+               "why sums of logarithms: 100 words of probability 0.1 multiply to {} in float; their "
+               "logarithms sum to {:.1f}",
+               product, sum);
+}
+
+// --- 2. A translator that is not quite sure
+
+struct Translator {
+  std::unique_ptr<WordVocabulary> english, french;
+  std::unique_ptr<Transformer> model;
+  std::vector<Pair> test;
+};
+
+IntTensor tensor_of(const Batch& batch) { return {{batch.rows, batch.cols}, batch.ids}; }
+
+Translator train_translator(Lesson& lesson) {
+  lesson.section("A translator that is not quite sure");
+  const std::vector<Pair> pairs = english_french().generate(3000, lesson.seed, Grammar::Part::training);
+  Translator t;
+  t.test = english_french().generate(30, lesson.seed + 1, Grammar::Part::training);
+  t.english = std::make_unique<WordVocabulary>(WordVocabulary::learn(source_lines(pairs)));
+  t.french = std::make_unique<WordVocabulary>(WordVocabulary::learn(target_lines(pairs)));
+  Rng rng(lesson.seed), noise(lesson.seed + 2);
+  t.model = std::make_unique<Transformer>(TransformerConfig{.source_vocabulary = t.english->size(),
+                                                            .vocabulary = t.french->size(),
+                                                            .d_model = 64,
+                                                            .heads = 4,
+                                                            .encoder_layers = 1,
+                                                            .decoder_layers = 1,
+                                                            .d_ff = 128,
+                                                            .dropout = real(0.05),
+                                                            .pre_norm = true},
+                                          rng);
+  const std::vector<EncodedPair> encoded = encode_pairs(pairs, *t.english, *t.french);
+  std::vector<std::vector<Index>> plan;
+  const Index steps = lesson.fast ? 40 : 240;
+  for (std::uint64_t epoch = 0; static_cast<Index>(plan.size()) < steps; ++epoch)
+    for (const std::vector<Index>& rows :
+         plan_batches(encoded, {.sentences = 32, .seed = lesson.seed + epoch}))
+      plan.push_back(rows);
+  lesson.say(
+      "English to French from the grammar of lesson 13, {} words of French, one layer on each side, {} "
+      "steps: "
+      "stopped early, so that it still hesitates.",
+      t.french->size(), steps);
+  Adam adam(parameters_of(*t.model), paper_adam());
+  Context training{.training = true, .rng = &noise};
+  const History history =
+      train(adam, {.steps = steps, .schedule = {.peak = 3e-3, .warmup = 20}, .label = "English to French"},
+            {.loss = [&](Index step) {
+              const PairBatch batch = make_batch(encoded, plan[static_cast<std::size_t>(step)]);
+              const Index B = batch.target.rows, T = batch.target.cols - 1;
+              IntTensor reads({B, T}), writes({B, T});  // all but the last token, all but <bos>
+              for (Index b = 0; b < B; ++b)
+                for (Index i = 0; i < T; ++i)
+                  reads(b, i) = batch.target.at(b, i), writes(b, i) = batch.target.at(b, i + 1);
+              const Tensor logits =
+                  (*t.model)(tensor_of(batch.source), {{B}, batch.source.lengths}, reads, {}, training);
+              return StepLoss{
+                  cross_entropy(logits, writes, {.smoothing = real(0.1), .ignore = Vocabulary::pad}), B * T};
+            }});
+  lesson.claim(history.steps.back().loss < history.steps.front().loss, "its loss fell from {:.1f} to {:.2f}",
+               history.steps.front().loss, history.steps.back().loss);
+  return t;
+}
+
+IntTensor source_of(const Translator& t, const std::string& text) {
+  std::vector<int> ids = t.english->encode(text);
+  ids.push_back(eos);
+  return {{1, static_cast<Index>(ids.size())}, ids};
+}
+
+// The sum of log p over the words and the end, as the model sees a given translation.
+double log_probability(const Translator& t, const IntTensor& source, std::vector<int> tokens) {
+  TransformerWriter writer(*t.model, source, {});
+  double total = 0;
+  int newest = bos;
+  tokens.push_back(eos);
+  for (const int token : tokens) {
+    total += log_softmax(writer.next({{1, 1}, {newest}}))(0, token);
+    newest = token;
+  }
+  return total;
+}
+
+// --- 3. Beam search on real sentences
+
+constexpr Index longest = 24;
+
+BeamResult beams(const Translator& t, const IntTensor& source, Index width, double alpha) {
+  TransformerWriter writer(*t.model, source, {});
+  return beam_search(
+      writer, {.start = bos, .end = eos, .max_length = longest, .width = width, .length_penalty = alpha});
+}
+
+void draw_tree(Lesson& lesson, const Translator& t) {
+  // The shortest test sentence on which a beam of 3 and greedy differ; else the shortest.
+  std::vector<Pair> order = t.test;
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Pair& a, const Pair& b) { return a.source.size() < b.source.size(); });
+  const Pair* chosen = &order.front();
+  for (const Pair& pair : order) {
+    TransformerWriter writer(*t.model, source_of(t, pair.source), {});
+    const std::vector<int> first = greedy(writer, {.start = bos, .end = eos, .max_length = longest})[0];
+    if (first.size() < 8 && beams(t, source_of(t, pair.source), 3, 0.6).hypotheses[0].tokens != first) {
+      chosen = &pair;
+      break;
+    }
+  }
+  const BeamResult result = beams(t, source_of(t, chosen->source), 3, 0.6);
+  std::vector<bool> on_best(result.tree.size(), false);
+  for (int at = result.hypotheses[0].node; at >= 0; at = result.tree[static_cast<std::size_t>(at)].parent)
+    on_best[static_cast<std::size_t>(at)] = true;
+  // Of what was dropped, only the best after each word is drawn: the tree stays readable.
+  std::vector<viz::TreeNode> nodes;
+  std::vector<int> number(result.tree.size(), -1), dropped(result.tree.size(), 0);
+  int deepest = 0;
+  for (std::size_t i = 0; i < result.tree.size(); ++i) {
+    const BeamNode& node = result.tree[i];
+    const std::size_t parent = static_cast<std::size_t>(std::max(node.parent, 0));
+    if (!node.kept && dropped[parent]++ > 0) continue;
+    number[i] = static_cast<int>(nodes.size());
+    deepest = std::max(deepest, node.depth);
+    nodes.push_back({.label = t.french->label(node.token),
+                     .detail = node.parent < 0 ? "" : fmt::format("{:.2f}", node.log_probability),
+                     .parent = node.parent < 0 ? -1 : number[parent],
+                     .branch = on_best[i]  ? viz::Branch::Best
+                               : node.kept ? viz::Branch::Kept
+                                           : viz::Branch::Pruned});
+  }
+  std::vector<std::string> steps = {"start"};
+  for (int depth = 1; depth <= deepest; ++depth) steps.push_back(fmt::format("word {}", depth));
+  lesson.say("`{}`, a beam of 3. Its hypotheses, best first:", chosen->source);
+  std::vector<std::vector<std::string>> rows;
+  for (const Hypothesis& hypothesis : result.hypotheses)
+    rows.push_back({t.french->decode(hypothesis.tokens), fmt::format("{:.2f}", hypothesis.log_probability),
+                    fmt::format("{:.2f}", hypothesis.score)});
+  lesson.table({"hypothesis", "log P", "log P / penalty"}, rows);
+  lesson.picture("beam_tree.png",
+                 viz::tree(nodes, {.title = fmt::format("A beam of 3: {}", chosen->source), .steps = steps}),
+                 "The beam tree",
+                 "Each number is the log-probability of the whole beginning: it can only fall. At each step "
+                 "three are kept; "
+                 "the chosen one need not have been the best all the way.");
+}
+
+void beam_on_sentences(Lesson& lesson, const Translator& t) {
+  lesson.section("Beam search");
+  lesson.equation("score = log P / ((5 + length) / 6)^α         log P = Σ log p(word | words before)");
+  const Index count = lesson.fast ? 8 : 30;
+  Index same_as_greedy = 0, at_least_as_likely = 0;
+  double sum_greedy = 0, sum_beam = 0;
+  std::vector<double> lengths(3, 0.0);
+  const std::vector<double> alphas = {0, 0.6, 2};
+  for (Index i = 0; i < count; ++i) {
+    const IntTensor source = source_of(t, t.test[static_cast<std::size_t>(i)].source);
+    TransformerWriter writer(*t.model, source, {});
+    const std::vector<int> first = greedy(writer, {.start = bos, .end = eos, .max_length = longest})[0];
+    same_as_greedy += beams(t, source, 1, 0.6).hypotheses[0].tokens == first;
+    for (std::size_t a = 0; a < alphas.size(); ++a) {
+      const Hypothesis best = beams(t, source, 4, alphas[a]).hypotheses[0];
+      lengths[a] += static_cast<double>(best.tokens.size()) / static_cast<double>(count);
+      if (a > 0) continue;
+      const double by_greedy = log_probability(t, source, first);
+      at_least_as_likely += best.log_probability > by_greedy - 1e-3;
+      sum_greedy += by_greedy / static_cast<double>(count),
+          sum_beam += best.log_probability / static_cast<double>(count);
+    }
+  }
+  lesson.claim(same_as_greedy >= count - 1, "a beam of 1 writes what greedy writes: {} of {} sentences",
+               same_as_greedy, count);
+  lesson.claim(at_least_as_likely >= count / 2 && sum_beam >= sum_greedy - 1e-3,
+               "a beam of 4 finds sentences that the model likes at least as well in {} of {} (mean log P "
+               "{:.2f}, greedy {:.2f})",
+               at_least_as_likely, count, sum_beam, sum_greedy);
+  lesson.say(
+      "Each further word can only lower log P, so short sentences have an advantage; the penalty takes it "
+      "away. "
+      "Mean length of what is chosen:");
+  lesson.table({"α = 0", "α = 0.6 (the paper)", "α = 2"},
+               {{fmt::format("{:.2f}", lengths[0]), fmt::format("{:.2f}", lengths[1]),
+                 fmt::format("{:.2f}", lengths[2])}});
+  lesson.claim(lengths[0] <= lengths[1] + 1e-9 && lengths[1] <= lengths[2] + 1e-9,
+               "a larger α never chooses shorter sentences");
+  draw_tree(lesson, t);
+}
+
+// --- 4. Drawing lots
+
+// Temperature, then the k likeliest, then of these the likeliest that reach p: by loops.
+std::vector<double> distribution_by_hand(const std::vector<double>& logits, double temperature, std::size_t k,
+                                         double p) {
+  std::vector<std::size_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
+  order.resize(std::min(k, order.size()));
+  double sum = 0;
+  for (const std::size_t i : order) sum += std::exp(logits[i] / temperature);
+  std::vector<double> chosen(logits.size(), 0.0);
+  double reached = 0;
+  for (const std::size_t i : order) {  // the word that crosses p still belongs to them
+    if (reached >= p) break;
+    reached += chosen[i] = std::exp(logits[i] / temperature) / sum;
+  }
+  for (double& probability : chosen) probability /= reached;
+  return chosen;
+}
+
+void drawing_lots(Lesson& lesson, const Translator& t) {
+  lesson.section("Drawing lots");
+  lesson.say(
+      "For stories or answers one does not want the same sentence each time. The next word is drawn, after "
+      "the "
+      "distribution was made sharper or flatter (temperature τ: logits / τ), and cut: to the k likeliest "
+      "(top-k), "
+      "or to the fewest that together reach p (top-p). Five words with probabilities 0.4, 0.3, 0.15, 0.1, "
+      "0.05:");
+  struct Setting {
+    std::string name;
+    double temperature;
+    Index k;
+    double p;
+  };
+  const std::vector<Setting> settings = {{"as it is", 1, 0, 1},
+                                         {"τ = 0.5", 0.5, 0, 1},
+                                         {"τ = 2", 2, 0, 1},
+                                         {"top-k, k = 2", 1, 2, 1},
+                                         {"top-p, p = 0.8", 1, 0, 0.8}};
+  const std::vector<double> p = {0.4, 0.3, 0.15, 0.1, 0.05};
+  std::vector<double> logs;
+  std::vector<real> logits;
+  for (const double value : p)
+    logs.push_back(std::log(value)), logits.push_back(static_cast<real>(std::log(value)));
+  double worst = 0;
+  std::vector<std::vector<std::string>> rows;
+  for (const Setting& s : settings) {
+    const std::vector<double> by_hand =
+        distribution_by_hand(logs, s.temperature, s.k ? static_cast<std::size_t>(s.k) : 5, s.p);
+    const std::vector<double> library =
+        sampling_distribution(logits.data(), 5, {.temperature = s.temperature, .top_k = s.k, .top_p = s.p});
+    rows.push_back({s.name});
+    for (std::size_t i = 0; i < 5; ++i) {
+      worst = std::max(worst, std::fabs(by_hand[i] - library[i]));
+      rows.back().push_back(fmt::format("{:.3f}", library[i]));
+    }
+  }
+  lesson.table({"setting", "A", "B", "C", "D", "E"}, rows);
+  lesson.claim(worst < 1e-5, "loops and library agree for all five settings");
+  lesson.say(
+      "Top-p 0.8 keeps three words: two reach only 0.7, and the one that crosses 0.8 belongs to them.");
+
+  // The model's own doubt: the place in the test sentences where its guess is most spread out.
+  double largest = -1;
+  std::vector<real> doubt;
+  std::string where;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const IntTensor source = source_of(t, t.test[i].source);
+    TransformerWriter asking(*t.model, source, {});
+    std::vector<int> written = t.french->encode(t.test[i].target);
+    int newest = bos;
+    for (std::size_t at = 0; at < written.size(); ++at) {
+      const Tensor scores = asking.next({{1, 1}, {newest}});  // (1, V)
+      const Tensor q = softmax(scores);
+      const double entropy = -sum(q * log(q + real(1e-30))).item();
+      if (entropy > largest) {
+        largest = entropy;
+        doubt = scores.values();
+        where = t.test[i].source + " → " +
+                t.french->decode({written.begin(), written.begin() + static_cast<std::ptrdiff_t>(at)}) + " …";
+      }
+      newest = written[at];
+    }
+  }
+  std::vector<std::size_t> order(doubt.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return doubt[a] > doubt[b]; });
+  order.resize(8);
+  std::vector<std::string> names;
+  for (const std::size_t i : order) names.push_back(t.french->label(static_cast<int>(i)));
+  std::vector<viz::BarSeries> bars;
+  std::vector<double> entropies;
+  for (const Setting& s : settings) {
+    const std::vector<double> d =
+        sampling_distribution(doubt.data(), static_cast<Index>(doubt.size()),
+                              {.temperature = s.temperature, .top_k = s.k, .top_p = s.p});
+    bars.push_back({.name = s.name});
+    for (const std::size_t i : order) bars.back().values.push_back(d[i]);
+    double entropy = 0;
+    for (const double value : d)
+      if (value > 0) entropy -= value * std::log(value);
+    entropies.push_back(entropy);
+  }
+  lesson.picture("distributions.png",
+                 viz::grouped_bar_chart(names, bars,
+                                        {.title = "The next word under each setting",
+                                         .value_title = "probability",
+                                         .vertical = true,
+                                         .numbers = false,
+                                         .width = 900}),
+                 "One guess, five settings", fmt::format("Where the model hesitates most: {}", where));
+  lesson.claim(entropies[1] < entropies[0] && entropies[0] < entropies[2],
+               "e^entropy, the number of words in play: {:.1f} at τ = 0.5, {:.1f} as it is, {:.1f} at τ = 2",
+               std::exp(entropies[1]), std::exp(entropies[0]), std::exp(entropies[2]));
+
+  const Index draws = 20;
+  const IntTensor one = source_of(t, t.test[0].source);
+  std::vector<int> repeated;
+  for (Index i = 0; i < draws; ++i) repeated.insert(repeated.end(), one.data(), one.data() + one.numel());
+  lesson.say("`{}`, translated {} times:", t.test[0].source, draws);
+  std::vector<std::vector<std::string>> samples;
+  std::size_t at_zero = 0;
+  for (const double temperature : {0.0, 0.5, 1.0, 2.0}) {
+    TransformerWriter writer(*t.model, {{draws, one.shape()[1]}, repeated}, {});
+    Rng rng(lesson.seed + 9);
+    std::set<std::string> distinct;
+    std::string first;
+    for (const std::vector<int>& tokens :
+         sample(writer, {{draws, 1}, std::vector<int>(static_cast<std::size_t>(draws), bos)},
+                {.end = eos, .max_length = longest, .temperature = temperature}, rng)) {
+      if (distinct.empty()) first = t.french->decode(tokens);
+      distinct.insert(t.french->decode(tokens));
+    }
+    if (temperature == 0) at_zero = distinct.size();
+    samples.push_back(
+        {fmt::format("{:.1f}", temperature), fmt::format("{}", distinct.size()), viz::shorten(first, 420)});
+  }
+  lesson.table({"τ", "different sentences", "the first"}, samples);
+  lesson.claim(at_zero == 1, "at τ = 0 sampling is greedy: always the same sentence");
+}
+
+// --- 5. The cache
+
+void the_cache(Lesson& lesson, const Translator& t) {
+  lesson.section("The cache");
+  lesson.say(
+      "To write word T + 1, the decoder needs the keys and values of all words before it. They do not change "
+      "any more (nothing looks ahead), so they are kept: each step then computes one word instead of T + 1. "
+      "Positions must go on counting: the first new word behind T cached ones stands at place T.");
+  Index same = 0;
+  const Index count = lesson.fast ? 5 : 20;
+  for (Index i = 0; i < count; ++i) {
+    const IntTensor source = source_of(t, t.test[static_cast<std::size_t>(i)].source);
+    TransformerWriter cached(*t.model, source, {}), plain(*t.model, source, {}, false);
+    const DecodeOptions options{.start = bos, .end = eos, .max_length = longest};
+    same += greedy(cached, options) == greedy(plain, options);
+  }
+  lesson.claim(same == count, "with and without the cache the same words: {} of {} sentences", same, count);
+
+  const Index T = lesson.fast ? 96 : 256, window = 16;
+  const IntTensor source = source_of(t, t.test[0].source);
+  TransformerWriter cached(*t.model, source, {}), plain(*t.model, source, {}, false);
+  Rng rng(lesson.seed);
+  double worst = 0, total_cached = 0, total_plain = 0;
+  std::vector<double> places, with, without;
+  const auto timed = [](TransformerWriter& writer, int token, Tensor& logits) {
+    const auto start = std::chrono::steady_clock::now();
+    logits = writer.next({{1, 1}, {token}});
+    return 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  for (Index at = 0; at < T; at += window) {
+    double best_cached = 1e9, best_plain = 1e9;  // of a window: what else runs on the machine only adds
+    for (Index i = 0; i < window; ++i) {
+      const int token = static_cast<int>(4 + rng.below(t.french->size() - 4));
+      Tensor a, b;
+      best_cached = std::min(best_cached, timed(cached, token, a));
+      best_plain = std::min(best_plain, timed(plain, token, b));
+      worst = std::max(worst, max_difference(a, b));
+    }
+    places.push_back(static_cast<double>(at + window));
+    with.push_back(best_cached), without.push_back(best_plain);
+    total_cached += best_cached, total_plain += best_plain;
+  }
+  lesson.claim(worst < 1e-2, "over {} words the scores agree, too", T);
+  const auto micro = [](double time) { return fmt::format("{:.0f} µs", time); };
+  lesson.table(
+      {"time for a word", fmt::format("the first {}", window), fmt::format("words {} to {}", T - window, T)},
+      {{"without cache", micro(without.front()), micro(without.back())},
+       {"with cache", micro(with.front()), micro(with.back())}});
+  lesson.claim(total_plain > 1.5 * total_cached, "and the cache is faster, the more so the longer the text");
+  lesson.picture(
+      "cache.png",
+      viz::line_chart(
+          {{.name = "without cache", .y = without, .x = places, .points = true},
+           {.name = "with cache", .y = with, .x = places, .points = true}},
+          {.title = "Time for one more word", .x_title = "words written", .y_title = "µs", .y_low = 0}),
+      "Time per word with and without cache",
+      "Without the cache each word costs more than the one before; with it the line is nearly level.");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_lesson(
+      argc, argv, {.name = "14_decoding", .question = "How is a sentence chosen?"}, [](Lesson& lesson) {
+        a_wrong_first_word(lesson);
+        const Translator translator = train_translator(lesson);
+        const NoGrad no_grad;
+        beam_on_sentences(lesson, translator);
+        drawing_lots(lesson, translator);
+        the_cache(lesson, translator);
+        lesson.try_next(
+            {{"In after, let `the` be followed by dog and cat with 0.5 each.",
+              "The likeliest sentence is now `a dog` (0.24 against 0.20), greedy finds it, and the claim "
+              "fails."},
+             {"In draw_tree, make the beam 5 wide in both calls.",
+              "The tree gets bushier, and more hypotheses reach the end; the chosen sentence is mostly the "
+              "same."},
+             {"In distribution_by_hand, ask for reached + the next probability <= p before taking a word.",
+              "Top-p loses the word that crosses p, and loops and library disagree."}});
+      });
+}

@@ -1,0 +1,471 @@
+// Lesson 15. Can a model that only guesses the next character write a story?
+//
+// GPT is the decoder of the Transformer alone: no encoder, no cross-attention, blocks with a causal mask. It
+// has one task, at every place of a text: what comes next? The text is its own teacher, nobody labels
+// anything.
+//
+//   h_0 = embedding(x) + positions          (B, T, C)
+//   h_l = Block_l(h_{l-1})                  each token sees itself and what came before
+//   logits = LayerNorm(h_N) Eᵀ              (B, T, V), E the embedding once more
+//
+// B batch, T time, C channels, V vocabulary (here: the characters that occur).
+#include <algorithm>  // find, max, min
+#include <cmath>      // log
+#include <fstream>    // ifstream
+#include <set>        // set
+#include <sstream>    // ostringstream
+
+#include "core/autograd.hpp"
+#include "lessons/support/lesson.hpp"
+#include "nn/decode.hpp"
+#include "nn/text/toy_languages.hpp"
+#include "nn/text/utf8.hpp"
+#include "nn/text/vocabulary.hpp"
+#include "optim/trainer.hpp"
+
+using namespace attn;
+
+namespace {
+
+// The text, cut into characters: the last tenth is kept back, to be guessed but never learned from.
+struct Text {
+  CharacterVocabulary vocabulary;
+  std::vector<int> training, unseen;
+  std::string training_text;
+  std::string prompt;  // how samples begin
+  bool is_own;         // the learner's file, of which we know nothing
+};
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  if (!file || std::filesystem::is_directory(path) || !(content << file.rdbuf()))
+    fail("--text {}: cannot be read; give the path of a text file", path);
+  const std::string text = content.str();
+  if (const std::size_t bad = first_invalid_byte(text); bad != std::string::npos)
+    fail("--text {}: byte {} is not UTF-8; save the file as UTF-8 text", path, bad);
+  if (text.size() < 2000)
+    fail("--text {}: {} bytes are too few to learn from; give at least 2000", path, text.size());
+  return text;
+}
+
+Text load_text(const Lesson& lesson, const std::string& path) {
+  std::string all;
+  if (path.empty())
+    for (const std::string& story : small_stories(lesson.fast ? 400 : 3000, lesson.seed)) all += story + "\n";
+  else
+    all = read_text(path);
+  Text text{CharacterVocabulary::learn({all}), {}, {}, {}, "Anna had a ", !path.empty()};
+  const std::vector<int> ids = text.vocabulary.encode(all);
+  const auto cut = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() * 9 / 10);
+  text.training.assign(ids.begin(), cut);
+  text.unseen.assign(cut, ids.end());
+  text.training_text = text.vocabulary.decode(text.training);
+  if (text.is_own) text.prompt = text.vocabulary.decode({text.unseen.begin(), text.unseen.begin() + 10});
+  return text;
+}
+
+// --- 1. A text is its own teacher
+
+// Windows of T + 1 characters: the model reads the first T and has to write the last T.
+struct Windows {
+  IntTensor reads, writes;  // (B, T): writes(b, t) = reads(b, t + 1), and one character more
+};
+
+Windows windows_at(const std::vector<int>& text, const std::vector<Index>& starts, Index T) {
+  const Index B = static_cast<Index>(starts.size());
+  Windows windows{IntTensor({B, T}), IntTensor({B, T})};
+  for (Index b = 0; b < B; ++b)
+    for (Index t = 0; t < T; ++t) {
+      const Index at = starts[static_cast<std::size_t>(b)] + t;
+      windows.reads(b, t) = text[static_cast<std::size_t>(at)];
+      windows.writes(b, t) = text[static_cast<std::size_t>(at + 1)];
+    }
+  return windows;
+}
+
+Windows random_windows(const std::vector<int>& text, Index B, Index T, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<Index> starts;
+  for (Index b = 0; b < B; ++b) starts.push_back(rng.below(static_cast<Index>(text.size()) - T));
+  return windows_at(text, starts, T);
+}
+
+// The simplest model that writes: how often did b follow a? One count more for each, so that nothing is
+// impossible.
+Tensor count_pairs(const Text& text) {
+  Tensor counts = ones({text.vocabulary.size(), text.vocabulary.size()});  // (V, V)
+  for (std::size_t t = 0; t + 1 < text.training.size(); ++t)
+    counts(text.training[t], text.training[t + 1]) += 1;
+  return counts;
+}
+
+// loss = -1/n Σ log P(next | this)
+double pair_loss_by_loops(const Tensor& counts, const std::vector<int>& text, std::size_t n) {
+  double loss = 0;
+  for (std::size_t t = 0; t < n; ++t) {
+    double row = 0;
+    for (Index v = 0; v < counts.size(1); ++v) row += counts(text[t], v);
+    loss -= std::log(counts(text[t], text[t + 1]) / row);
+  }
+  return loss / static_cast<double>(n);
+}
+
+double own_teacher(Lesson& lesson, const Text& text) {
+  lesson.section("A text is its own teacher");
+  lesson.say(
+      "Cut seven characters out of a text. At each of the first six the model is asked for the next one: six "
+      "lessons from one window, all at once, because the causal mask (lesson 07) hides what would give the "
+      "answer away.");
+  const std::string word = "the cat";
+  std::vector<std::vector<std::string>> rows(2);
+  rows[0] = {"reads"}, rows[1] = {"writes"};
+  std::vector<std::string> header = {"place"};
+  for (std::size_t t = 0; t + 1 < word.size(); ++t) {
+    header.push_back(fmt::format("{}", t));
+    rows[0].push_back(printable(word.substr(t, 1)));
+    rows[1].push_back(printable(word.substr(t + 1, 1)));
+  }
+  lesson.table(header, rows);
+  lesson.say("The target is the input, one place further. The loss is the mean surprise:");
+  lesson.equation("loss = −1/T Σ log P(x_{t+1} | x_1 … x_t)");
+  lesson.say(
+      "Text here: {} characters to learn from, {} kept back, {} different ones. The simplest model counts "
+      "which character follows which, and sees no further back than one:",
+      text.training.size(), text.unseen.size(), text.vocabulary.size() - 4);
+  const Tensor counts = count_pairs(text);
+  const Index n = std::min<Index>(2000, static_cast<Index>(text.unseen.size()) - 1);
+  const double by_loops = pair_loss_by_loops(counts, text.unseen, static_cast<std::size_t>(n));
+  const Windows window = windows_at(text.unseen, {0}, n);
+  const double by_tensors = cross_entropy(embedding(log(counts), window.reads), window.writes).item();
+  lesson.claim(
+      std::fabs(by_loops - by_tensors) < 1e-3,
+      "the counts' loss on unseen text is {:.3f} by loops and {:.3f} by cross_entropy (blind: {:.3f})",
+      by_loops, by_tensors, std::log(static_cast<double>(text.vocabulary.size())));
+  return by_loops;
+}
+
+// --- 2. The model, part by part
+
+Tensor forward_by_parts(const Gpt& model, const IntTensor& tokens, bool with_final_norm) {
+  Context context;
+  const Index T = tokens.shape()[1];
+  Tensor h = model.token_embedding(tokens) + slice(model.stack.positions.table, 0, 0, T);  // (B, T, C)
+  for (const Block& block : model.stack.blocks)
+    h = block(h, Mask{.causal = true}, {}, {}, context, 0);  // (B, T, C)
+  if (with_final_norm) h = model.stack.final_norm(h);
+  return matmul(h, model.token_embedding.table, Transpose::second);  // (B, T, V)
+}
+
+void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
+  lesson.section("Half a Transformer");
+  lesson.say(
+      "GPT keeps the decoder and drops the encoder: with nobody to translate, there is nothing to cross-"
+      "attend to. Each block normalises first (pre-norm, lesson 10): x + f(LN(x)). So the sum x itself is "
+      "never normalised on the way up, and one more norm at the end has to do it before the logits.");
+  lesson.equation("logits = LayerNorm(Block_2(Block_1(E[x] + P))) Eᵀ");
+  const NoGrad no_grad;
+  Context context;
+  const Index T = model.config.max_length;
+  const IntTensor tokens = windows_at(text.unseen, {0}, T).reads;
+  const Tensor logits = model(tokens, context);
+  const double difference = max_difference(logits, forward_by_parts(model, tokens, true));
+  lesson.claim(difference < 1e-4, "these lines and nn/gpt.hpp agree: largest difference {:.1e}", difference);
+  lesson.claim(max_difference(logits, forward_by_parts(model, tokens, false)) > 0.01,
+               "without the final norm the logits are others, by up to {:.2f}",
+               max_difference(logits, forward_by_parts(model, tokens, false)));
+
+  IntTensor changed(tokens.shape(), tokens.values());
+  changed(0, T - 1) = changed(0, T - 1) == 4 ? 5 : 4;
+  const Tensor others = model(changed, context);
+  const double before = max_difference(slice(logits, 1, 0, T - 1), slice(others, 1, 0, T - 1));
+  lesson.claim(before < 1e-5 && max_difference(logits, others) > 1e-3,
+               "another last character changes nothing before it (by {:.0e}): no place sees the future",
+               before);
+
+  const std::vector<PartCount> parts = count_by_part(parameters_of(model), 1);
+  std::vector<std::vector<std::string>> rows;
+  for (const PartCount& part : parts) rows.push_back({part.part, fmt::format("{}", part.count)});
+  rows.push_back({"all", fmt::format("{}", parameters_of(model).count())});
+  lesson.table({"part", "numbers to learn"}, rows);
+}
+
+// --- 3. Training, with samples on the way
+
+std::string continue_text(const Gpt& model, const Text& text, const std::string& prompt, Index length,
+                          double temperature, std::uint64_t seed) {
+  const std::vector<int> ids = text.vocabulary.encode(prompt);
+  GptWriter writer(model, 1);
+  Rng rng(seed);
+  const auto written = sample(writer, IntTensor({1, static_cast<Index>(ids.size())}, ids),
+                              {.end = -1, .max_length = length, .temperature = temperature}, rng);
+  return text.vocabulary.decode(written[0]);
+}
+
+// A text on one line, to be printed.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? std::string(" / ") : std::string(1, c);
+  return normalize_spaces(line);
+}
+
+// How many of the words that it wrote does the training text have? (The last may be cut off.)
+double known_words(const std::string& written, const Text& text) {
+  const std::vector<std::string> known = split_words(text.training_text), words = split_words(written);
+  const std::set<std::string> set(known.begin(), known.end());
+  double right = 0;
+  const std::size_t whole = words.size() > 1 ? words.size() - 1 : words.size();
+  for (std::size_t i = 0; i < whole; ++i) right += set.count(words[i]) ? 1 : 0;
+  return whole ? right / static_cast<double>(whole) : 0;
+}
+
+struct Sample {
+  Index step;
+  std::string written;
+  double known;
+};
+struct Training {
+  History history;
+  std::vector<Sample> samples;
+};
+
+double unseen_loss(const Gpt& model, const Text& text) {
+  const NoGrad no_grad;
+  Context context;
+  const Windows windows = random_windows(text.unseen, 32, model.config.max_length, 12345);
+  return cross_entropy(model(windows.reads, context), windows.writes).item();
+}
+
+Training train_gpt(Lesson& lesson, const Gpt& model, const Text& text) {
+  const Index T = model.config.max_length, B = lesson.fast ? 8 : 16, steps = lesson.fast ? 600 : 2000;
+  const std::vector<Index> stops = {0, steps / 16, steps / 4, steps};
+  Training training;
+  const auto take_sample = [&](Index step) {
+    if (std::find(stops.begin(), stops.end(), step) == stops.end()) return;
+    const std::string written =
+        continue_text(model, text, text.prompt, lesson.fast ? 100 : 200, 0.5, lesson.seed);
+    training.samples.push_back({step, written, known_words(written, text)});
+  };
+  take_sample(0);
+  Adam optimizer(parameters_of(model), adamw());
+  const std::uint64_t base = lesson.seed * 1000003;
+  training.history = train(
+      optimizer,
+      {.steps = steps,
+       .schedule = {.kind = ScheduleKind::cosine, .peak = 4e-3, .warmup = 20, .total = steps, .floor = 2e-4},
+       .validate_every = std::max<Index>(1, steps / 12),
+       .label = "GPT"},
+      {.loss =
+           [&](Index batch) {
+             const Windows windows =
+                 random_windows(text.training, B, T, base + static_cast<std::uint64_t>(batch));
+             Context context{.training = true};
+             return StepLoss{cross_entropy(model(windows.reads, context), windows.writes), B * T};
+           },
+       .validate = [&] { return unseen_loss(model, text); },
+       .after_step = take_sample});
+  return training;
+}
+
+void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, double pair_loss) {
+  lesson.section("Sampled while it trains");
+  lesson.say(
+      "At each step: a few random windows, the loss, its gradient, one update. Now and then it continues "
+      "`{}`, drawing each character from its own distribution (temperature 0.5, lesson 14) and reading it "
+      "back in as if it had been there all along.",
+      one_line(text.prompt));
+  const Training training = train_gpt(lesson, model, text);
+  std::vector<viz::TokenRow> rows;
+  for (const Sample& one : training.samples) {
+    std::vector<viz::Token> words = {viz::Token(one_line(text.prompt), 0)};
+    for (const auto& word : split_at_spaces(one.written)) words.emplace_back(std::string(word));
+    rows.push_back({.name = fmt::format("step {}", one.step),
+                    .detail = fmt::format("{:.0f}% known words", 100 * one.known),
+                    .tokens = words,
+                    .boxed = false});
+    lesson.say("After {} steps: {}", one.step, one_line(text.prompt + one.written));
+  }
+  lesson.picture("samples.png",
+                 viz::token_rows(rows, {.title = "The same prompt, continued as training goes on",
+                                        .legend = {{"given", 0}, {"written by the model", -1}}}),
+                 "Samples by step",
+                 "From top to bottom: noise, then letters as frequent as they should be, then words, then "
+                 "sentences.");
+
+  std::vector<double> losses, steps, unseen;
+  for (const TrainPoint& point : training.history.steps) losses.push_back(point.loss);
+  for (const ValidationPoint& point : training.history.validations)
+    steps.push_back(static_cast<double>(point.step)), unseen.push_back(point.loss);
+  const viz::ChartOptions chart{.title = "Learning to guess the next character",
+                                .x_title = "step",
+                                .y_title = "cross-entropy (nats a character)",
+                                .y_low = 0,
+                                .y_guides = {{.at = pair_loss, .label = "counting pairs"}}};
+  const std::vector<viz::Series> series = {{.name = "training", .y = losses, .smooth = 0.9},
+                                           {.name = "unseen text", .y = unseen, .x = steps, .points = true}};
+  lesson.line_chart(series, chart);
+  lesson.picture("loss.png", viz::line_chart(series, chart), "Loss of a character GPT",
+                 "It passes the dashed line, which is all that can be known from one character back.");
+  const double last = unseen.back();
+  const double blind = std::log(static_cast<double>(text.vocabulary.size()));
+  lesson.claim(last < (text.is_own ? blind : (lesson.fast ? 0.9 : 0.5) * pair_loss),
+               "on unseen text {:.2f} nats a character ({:.2f} bits), where counting pairs has {:.2f}", last,
+               last / std::log(2.0), pair_loss);
+  if (!text.is_own)
+    lesson.claim(
+        training.samples.back().known > (lesson.fast ? 0.3 : 0.8),
+        "{:.0f}% of the words in its last sample are words of the training text; {:.0f}% were before "
+        "training",
+        100 * training.samples.back().known, 100 * training.samples.front().known);
+}
+
+// --- 4. What it learned to look at
+
+// The mean loss at each place of the window: place 0 knows one character, the last one knows T.
+std::vector<double> loss_by_place(const Gpt& model, const Text& text) {
+  const NoGrad no_grad;
+  Context context;
+  const Index T = model.config.max_length, B = 64, V = model.config.vocabulary;
+  const Windows windows = random_windows(text.unseen, B, T, 54321);
+  const Tensor log_probabilities = log_softmax(model(windows.reads, context));  // (B, T, V)
+  std::vector<double> losses(static_cast<std::size_t>(T), 0.0);
+  for (Index b = 0; b < B; ++b)
+    for (Index t = 0; t < T; ++t)
+      losses[static_cast<std::size_t>(t)] -=
+          log_probabilities.data()[(b * T + t) * V + windows.writes(b, t)] / static_cast<double>(B);
+  return losses;
+}
+
+void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text) {
+  lesson.section("What it looks at, by layer");
+  const std::vector<double> losses = loss_by_place(model, text);
+  const Index T = model.config.max_length;
+  const double first = (losses[0] + losses[1]) / 2;
+  double later = 0;
+  for (Index t = T / 2; t < T; ++t)
+    later += losses[static_cast<std::size_t>(t)] / static_cast<double>(T - T / 2);
+  lesson.say(
+      "Does it use more than the last characters? The loss at each place of a window tells: at place 0 it "
+      "has "
+      "seen one character, at place {} it has seen {}.",
+      T - 1, T);
+  lesson.picture("loss_by_place.png",
+                 viz::line_chart({{.name = "unseen text", .y = losses, .points = true}},
+                                 {.title = "The more it has read, the better it guesses",
+                                  .x_title = "place in the window",
+                                  .y_title = "cross-entropy (nats)",
+                                  .y_low = 0}),
+                 "Loss by place", "High at the left, where there is nothing to look back at.");
+  lesson.claim(later < first, "{:.2f} nats at the first two places, {:.2f} in the second half of the window",
+               first, later);
+
+  const NoGrad no_grad;
+  AttentionMaps maps;
+  Context context{.maps = &maps};
+  const Index shown = 28;
+  const IntTensor tokens = windows_at(text.unseen, {0}, shown).reads;
+  model(tokens, context);
+  viz::HeatmapGrid grid{.columns = static_cast<int>(model.config.heads),
+                        .options = {.title = "Attention by layer (rows) and head (columns)",
+                                    .x_title = "keys: what it looks back at",
+                                    .y_title = "queries: the character it has just read",
+                                    .low = 0,
+                                    .value_title = "weight"}};
+  for (Index t = 0; t < shown; ++t) grid.options.row_labels.push_back(text.vocabulary.label(tokens(0, t)));
+  grid.options.column_labels = grid.options.row_labels;
+  std::vector<std::vector<std::string>> rows;
+  double future = 0, sharpest = 0;
+  std::string sharpest_name;
+  for (const AttentionMap& map : maps)
+    for (Index h = 0; h < model.config.heads; ++h) {
+      double distance = 0, one_back = 0;
+      for (Index i = 0; i < shown; ++i)
+        for (Index j = 0; j < shown; ++j) {
+          const double weight = map.weights(0, h, i, j);
+          if (j > i) future = std::max(future, weight);
+          distance += weight * static_cast<double>(i - j) / static_cast<double>(shown);
+          if (j == i - 1) one_back += weight / static_cast<double>(shown - 1);
+        }
+      grid.names.push_back(fmt::format("layer {} head {}", map.layer + 1, h + 1));
+      grid.maps.push_back(matrix_of(map.weights, {0, h}));
+      rows.push_back({grid.names.back(), fmt::format("{:.1f}", distance), fmt::format("{:.2f}", one_back)});
+      if (one_back > sharpest) sharpest = one_back, sharpest_name = grid.names.back();
+    }
+  lesson.say(
+      "Every head has its own way of looking back. The mean distance, and the weight on the character "
+      "before:");
+  lesson.table({"head", "characters back", "weight one back"}, rows);
+  lesson.claim(future == 0, "no head gives any weight to a later character: largest {:.0f}", future);
+  lesson.picture("attention.png", viz::heatmap_grid(grid), "Attention by layer",
+                 "Nothing above the diagonal. Short vertical runs are characters in a row that all look back "
+                 "at one place, often at where a word begins.");
+  lesson.picture("attention_head.png", viz::open_heatmap(grid, sharpest_name),
+                 fmt::format("One head in full: {}", sharpest_name),
+                 fmt::format("Of all heads it gives most to the character before ({:.0f}%). Follow a row to "
+                             "see what a character looks back at.",
+                             100 * sharpest));
+}
+
+// --- 5. Beyond the window
+
+void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
+  lesson.section("Longer than its table of positions");
+  const Index T = model.config.max_length;
+  lesson.say(
+      "The positions are a learned table with {} rows. There is no row for position {}: a longer text cannot "
+      "be read at once. To write on, the model forgets the oldest part and goes on with the newest.",
+      T, T);
+  bool refused = false;
+  try {
+    const NoGrad no_grad;
+    Context context;
+    model(windows_at(text.unseen, {0}, T + 1).reads, context);
+  } catch (const Error& error) {
+    refused = true;
+    lesson.print("  {}", error.what());
+  }
+  const std::string written = continue_text(model, text, text.prompt, 2 * T, 0.5, lesson.seed + 1);
+  Index count = 0;
+  for ([[maybe_unused]] const Character& character : characters(written)) ++count;
+  lesson.claim(refused && count == 2 * T, "{} characters at once are refused, and yet it wrote {}", T + 1,
+               count);
+  lesson.say("The same model at three temperatures (0 always takes the likeliest character):");
+  for (const double temperature : {0.0, 0.5, 1.0})
+    lesson.print(
+        "  {:.1f}   {}", temperature,
+        one_line(text.prompt + continue_text(model, text, text.prompt, 70, temperature, lesson.seed)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string path;
+  return run_lesson(
+      argc, argv,
+      {.name = "15_gpt", .question = "Can a model that only guesses the next character write a story?"},
+      [&](Lesson& lesson) {
+        const Text text = load_text(lesson, path);
+        const double pair_loss = own_teacher(lesson, text);
+        Rng rng(lesson.seed);
+        const Gpt model(gpt_config({.vocabulary = text.vocabulary.size(),
+                                    .d_model = 64,
+                                    .heads = 4,
+                                    .layers = 2,
+                                    .max_length = lesson.fast ? 32 : 64}),
+                        rng);
+        part_by_part(lesson, model, text);
+        training_with_samples(lesson, model, text, pair_loss);
+        what_it_looks_at(lesson, model, text);
+        beyond_the_window(lesson, model, text);
+        lesson.try_next(
+            {{"Run it with --text and a book of yours.",
+              "It learns that book's letters, then its short words, then its way of speaking."},
+             {"In windows_at, let writes be text[at] instead of text[at + 1].",
+              "The loss falls to nearly 0: it copies what it reads, and samples repeat one character."},
+             {"In main, set .layers to 1.",
+              "The loss ends higher: one layer can look back, but cannot combine what it found."}});
+      },
+      [&](Options& options) {
+        options.add("--text", "FILE", "learn from this text instead of the stories", path);
+      });
+}

@@ -1,0 +1,156 @@
+// Grades exercise 04. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/04_learning/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+using exercise::AdamSettings;
+using exercise::AdamState;
+
+namespace oracle {
+
+real log_sum_exp(const Tensor& logits, Index row) {
+  real largest = logits(row, 0), sum = 0;
+  for (Index j = 0; j < logits.size(1); ++j) largest = std::max(largest, logits(row, j));
+  for (Index j = 0; j < logits.size(1); ++j) sum += std::exp(logits(row, j) - largest);
+  return largest + std::log(sum);
+}
+
+real batch_loss(const Tensor& logits, const std::vector<int>& targets) {
+  real total = 0;
+  for (Index i = 0; i < logits.size(0); ++i) total += log_sum_exp(logits, i) - logits(i, targets[i]);
+  return total / real(logits.size(0));
+}
+
+Tensor batch_loss_backward(const Tensor& logits, const std::vector<int>& targets) {
+  Tensor gradient = empty(logits.shape());
+  for (Index i = 0; i < logits.size(0); ++i)
+    for (Index j = 0; j < logits.size(1); ++j) {
+      const real p = std::exp(logits(i, j) - log_sum_exp(logits, i));
+      gradient(i, j) = (p - (targets[i] == j ? 1 : 0)) / real(logits.size(0));
+    }
+  return gradient;
+}
+
+void sgd_step(Tensor& p, const Tensor& gradient, Tensor& velocity, real rate, real momentum) {
+  for (Index i = 0; i < p.numel(); ++i) {
+    velocity(i) = momentum * velocity(i) + gradient(i);
+    p(i) = p(i) - rate * velocity(i);
+  }
+}
+
+void adam_step(Tensor& p, const Tensor& gradient, AdamState& state, const AdamSettings& settings) {
+  state.step += 1;
+  real power1 = 1, power2 = 1;
+  for (int t = 0; t < state.step; ++t) {
+    power1 *= settings.beta1;
+    power2 *= settings.beta2;
+  }
+  for (Index i = 0; i < p.numel(); ++i) {
+    state.m(i) = settings.beta1 * state.m(i) + (1 - settings.beta1) * gradient(i);
+    state.v(i) = settings.beta2 * state.v(i) + (1 - settings.beta2) * gradient(i) * gradient(i);
+    const real mean = state.m(i) / (1 - power1), square = state.v(i) / (1 - power2);
+    p(i) -= settings.rate * mean / (std::sqrt(square) + settings.epsilon);
+  }
+}
+
+void adamw_step(Tensor& p, const Tensor& gradient, AdamState& state, const AdamSettings& settings,
+                real decay) {
+  for (Index i = 0; i < p.numel(); ++i) p(i) -= settings.rate * decay * p(i);
+  oracle::adam_step(p, gradient, state, settings);
+}
+
+}  // namespace oracle
+
+std::vector<int> answers(Index count, Index classes, Rng& rng) {
+  std::vector<int> targets;
+  for (Index i = 0; i < count; ++i) targets.push_back(static_cast<int>(rng.below(classes)));
+  return targets;
+}
+
+// A state as it is at the start, or as some steps leave it.
+AdamState fresh(Index size) { return {zeros({size}), zeros({size}), 0}; }
+AdamState after(int steps, Index size, Rng& rng) {
+  const Tensor root = uniform({size}, rng, real(0.1), 1);
+  return {normal({size}, rng) * real(0.3), root * root, steps};
+}
+
+coach::Exercise coach::exercise() {
+  return {
+      "04_learning",
+      {Question<decltype(exercise::batch_loss)>{
+           .name = "batch_loss",
+           .answer = exercise::batch_loss,
+           .oracle = oracle::batch_loss,
+           .arguments = {"logits", "targets"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::batch_loss)> {
+             return {{tidy({1, 2}, rng), answers(1, 2, rng)},
+                     {tidy({2, 3}, rng), {2, 0}},
+                     {normal({5, 7}, rng) * real(2), answers(5, 7, rng)},
+                     {tensor({{1000, 999}}), {1}},
+                     {tensor({{1000, 999}, {-1000, -1001}}), {1, 0}},
+                     {tensor({{-1000, -1001}}), {1}},
+                     {tensor({{1000, -1000, 0}}), {1}}};
+           },
+           .mistakes = mistakes::batch_loss,
+           .notice = "Guessing blindly among V answers costs log V: the number to compare a fresh network's "
+                     "loss with."},
+       Question<decltype(exercise::batch_loss_backward)>{
+           .name = "batch_loss_backward",
+           .answer = exercise::batch_loss_backward,
+           .oracle = oracle::batch_loss_backward,
+           .arguments = {"logits", "targets"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::batch_loss_backward)> {
+             return {{tidy({1, 2}, rng), answers(1, 2, rng)},
+                     {tidy({2, 3}, rng), {2, 0}},
+                     {normal({3, 3}, rng), answers(3, 3, rng)},
+                     {normal({5, 7}, rng) * real(2), answers(5, 7, rng)}};
+           },
+           .mistakes = mistakes::batch_loss_backward,
+           .notice = "The further off, the larger the gradient, and never larger than 1: that is why "
+                     "cross-entropy goes so "
+                     "well with softmax."},
+       Question<decltype(exercise::sgd_step)>{
+           .name = "sgd_step",
+           .answer = exercise::sgd_step,
+           .oracle = oracle::sgd_step,
+           .arguments = {"p", "gradient", "velocity", "rate", "momentum"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::sgd_step)> {
+             return {{tidy({1}, rng), tidy({1}, rng), tensor({2}), real(0.1), real(0.5)},
+                     {tidy({2}, rng), tidy({2}, rng), zeros({2}), real(0.1), real(0.9)},
+                     {normal({7}, rng), normal({7}, rng), normal({7}, rng), real(0.03), real(0.9)}};
+           },
+           .mistakes = mistakes::sgd_step,
+           .notice = "With momentum 0, it is plain SGD."},
+       Question<decltype(exercise::adam_step)>{
+           .name = "adam_step",
+           .answer = exercise::adam_step,
+           .oracle = oracle::adam_step,
+           .arguments = {"p", "gradient", "state", "settings"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::adam_step)> {
+             return {{tidy({1}, rng), tensor({5}), fresh(1), {.rate = real(0.1)}},
+                     {tidy({2}, rng),
+                      tidy({2}, rng),
+                      after(1, 2, rng),
+                      {.rate = real(0.1), .epsilon = real(0.05)}},
+                     {normal({7}, rng),
+                      normal({7}, rng),
+                      after(9, 7, rng),
+                      {.rate = real(0.01), .beta2 = real(0.98)}}};
+           },
+           .mistakes = mistakes::adam_step,
+           .notice =
+               "A step is about `rate` long for every parameter, whether its gradients are 1000 or 0.001."},
+       Question<decltype(exercise::adamw_step)>{
+           .name = "adamw_step",
+           .answer = exercise::adamw_step,
+           .oracle = oracle::adamw_step,
+           .arguments = {"p", "gradient", "state", "settings", "decay"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::adamw_step)> {
+             return {{tensor({2}), tensor({5}), fresh(1), {.rate = real(0.1)}, real(0.5)},
+                     {tidy({2}, rng) + 2, tidy({2}, rng), after(1, 2, rng), {.rate = real(0.1)}, real(0.5)},
+                     {normal({7}, rng), normal({7}, rng), after(9, 7, rng), {.rate = real(0.05)}, real(0.1)}};
+           },
+           .mistakes = mistakes::adamw_step,
+           .notice = "A weight with no gradient at all still goes to 0, by the same share in every step."}}};
+}

@@ -1,0 +1,219 @@
+// Grades exercise 05. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/05_tokens/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+using exercise::Ids;
+using exercise::Merges;
+using exercise::PaddedBatch;
+
+namespace oracle {
+
+// For each pair, from the smallest ids on, counts its places in the whole sequence.
+std::pair<int, int> frequent_pair(const Ids& ids) {
+  if (ids.size() < 2) throw std::invalid_argument("no pair");
+  std::vector<std::pair<int, int>> pairs;
+  for (std::size_t i = 0; i + 1 < ids.size(); ++i) pairs.emplace_back(ids[i], ids[i + 1]);
+  std::sort(pairs.begin(), pairs.end());
+  std::pair<int, int> best;
+  std::ptrdiff_t most = 0;
+  for (const auto& pair : pairs) {
+    const std::ptrdiff_t places = std::count(pairs.begin(), pairs.end(), pair);
+    if (places > most) best = pair, most = places;
+  }
+  return best;
+}
+
+Ids merge_once(const Ids& ids, int left, int right, int merged) {
+  Ids out;
+  std::size_t i = 0;
+  while (i < ids.size()) {
+    if (i + 1 < ids.size() && ids[i] == left && ids[i + 1] == right) {
+      out.push_back(merged);
+      i += 2;
+    } else {
+      out.push_back(ids[i]);
+      i += 1;
+    }
+  }
+  return out;
+}
+
+Ids bpe_encode(const std::string& text, const Merges& merges) {
+  Ids ids;
+  for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+  for (std::size_t n = 0; n < merges.size(); ++n)
+    ids = oracle::merge_once(ids, merges[n].first, merges[n].second, 256 + static_cast<int>(n));
+  return ids;
+}
+
+// Opens the first merged token until there is none.
+std::string bpe_decode(const Ids& ids, const Merges& merges) {
+  Ids open = ids;
+  for (std::size_t i = 0; i < open.size();) {
+    if (open[i] < 256) {
+      ++i;
+      continue;
+    }
+    const auto [left, right] = merges[open[i] - 256];
+    open[i] = left;
+    open.insert(open.begin() + static_cast<std::ptrdiff_t>(i) + 1, right);
+  }
+  std::string text;
+  for (const int byte : open) text += static_cast<char>(byte);
+  return text;
+}
+
+PaddedBatch pad_rows(const std::vector<Ids>& sequences, int pad) {
+  Index longest = 0;
+  for (const Ids& sequence : sequences) longest = std::max(longest, static_cast<Index>(sequence.size()));
+  const Index rows = static_cast<Index>(sequences.size());
+  PaddedBatch batch{IntTensor({rows, longest}), IntTensor({rows, longest})};
+  for (Index i = 0; i < rows; ++i)
+    for (Index t = 0; t < longest; ++t) {
+      batch.mask(i, t) = t < static_cast<Index>(sequences[i].size());
+      batch.ids(i, t) = batch.mask(i, t) ? sequences[i][t] : pad;
+    }
+  return batch;
+}
+
+Tensor lookup_backward(const Ids& ids, const Tensor& gradient, Index vocabulary) {
+  Tensor out = zeros({vocabulary, gradient.size(1)});
+  for (Index v = 0; v < vocabulary; ++v)
+    for (std::size_t t = 0; t < ids.size(); ++t)
+      if (ids[t] == v)
+        for (Index c = 0; c < gradient.size(1); ++c) out(v, c) += gradient(t, c);
+  return out;
+}
+
+}  // namespace oracle
+
+Ids random_ids(Index count, Index below, Rng& rng) {
+  Ids ids;
+  for (Index i = 0; i < count; ++i) ids.push_back(static_cast<int>(rng.below(below)));
+  return ids;
+}
+
+std::string random_text(Index length, Index letters, Rng& rng) {
+  std::string text;
+  for (Index i = 0; i < length; ++i) text += static_cast<char>('a' + rng.below(letters));
+  return text;
+}
+
+Merges learned(const std::string& text, int count) {
+  Ids ids = oracle::bpe_encode(text, {});
+  Merges merges;
+  for (int n = 0; n < count; ++n) {
+    merges.push_back(oracle::frequent_pair(ids));
+    ids = oracle::merge_once(ids, merges.back().first, merges.back().second, 256 + n);
+  }
+  return merges;
+}
+
+coach::Exercise coach::exercise() {
+  return {
+      "05_tokens",
+      {Question<decltype(exercise::frequent_pair)>{
+           .name = "frequent_pair",
+           .answer = exercise::frequent_pair,
+           .oracle = oracle::frequent_pair,
+           .arguments = {"ids"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::frequent_pair)> {
+             return {{{1, 2, 3, 1, 2}},
+                     {{7, 3, 2, 5}},
+                     {{0, 1, 2, 0, 1, 2, 1, 2}},
+                     {{4, 4, 4, 5, 4, 5, 6}},
+                     {{4, 4, 4, 2, 3, 2, 5}},
+                     {{1, 2, 1, 3, 2, 1, 4, 5, 4, 5}},
+                     {{5, 6, 3, 4, 3, 4}},
+                     {{1, 5, 1, 6, 1, 7, 2, 8, 2, 9, 2}},
+                     {{1}},
+                     {{}},
+                     {random_ids(40, 3, rng)}};
+           },
+           .mistakes = mistakes::frequent_pair,
+           .notice = "Learning a vocabulary is only this, a merge, and again."},
+       Question<decltype(exercise::merge_once)>{
+           .name = "merge_once",
+           .answer = exercise::merge_once,
+           .oracle = oracle::merge_once,
+           .arguments = {"ids", "left", "right", "merged"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::merge_once)> {
+             return {{{1, 2}, 1, 2, 9},
+                     {{3, 1, 2, 3}, 1, 2, 9},
+                     {{1, 1, 1}, 1, 1, 9},
+                     {{1, 2, 3, 1, 2, 2, 1}, 1, 2, 9},
+                     {{}, 1, 2, 9},
+                     {{5}, 5, 5, 9},
+                     {random_ids(20, 2, rng), 0, 1, 9},
+                     {random_ids(20, 2, rng), 1, 1, 9}};
+           },
+           .mistakes = mistakes::merge_once,
+           .notice = "Put every 9 back as its pair and the old sequence is there again: nothing is lost by "
+                     "merging."},
+       Question<decltype(exercise::bpe_encode)>{
+           .name = "bpe_encode",
+           .answer = exercise::bpe_encode,
+           .oracle = oracle::bpe_encode,
+           .arguments = {"text", "merges"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::bpe_encode)> {
+             const std::string text = random_text(40, 2, rng);
+             return {{"ab", {{'a', 'b'}}},
+                     {"aab", {{'a', 'b'}, {'a', 'a'}}},
+                     {"aaa", {{'a', 'a'}}},
+                     {"abab", {{'a', 'b'}, {256, 256}}},
+                     {"", {{'a', 'b'}}},
+                     {"\xC3\xA9t\xC3\xA9", {{0xC3, 0xA9}}},
+                     {random_text(30, 2, rng), learned(text, 6)}};
+           },
+           .mistakes = mistakes::bpe_encode,
+           .notice = "Any bytes can be encoded, even those of a language that the merges have never seen."},
+       Question<decltype(exercise::bpe_decode)>{
+           .name = "bpe_decode",
+           .answer = exercise::bpe_decode,
+           .oracle = oracle::bpe_decode,
+           .arguments = {"ids", "merges"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::bpe_decode)> {
+             const std::string text = random_text(40, 3, rng);
+             const Merges merges = learned(text, 6);
+             return {{{'a', 256}, {{'a', 'b'}}},
+                     {{257, 'c'}, {{'a', 'b'}, {256, 256}}},
+                     {{256, 't', 256}, {{0xC3, 0xA9}}},
+                     {{}, {{'a', 'b'}}},
+                     {oracle::bpe_encode(text, merges), merges}};
+           },
+           .mistakes = mistakes::bpe_decode,
+           .notice = "decode(encode(text)) is the text, always. The reverse need not hold: other tokens can "
+                     "spell the same text."},
+       Question<decltype(exercise::pad_rows)>{
+           .name = "pad_rows",
+           .answer = exercise::pad_rows,
+           .oracle = oracle::pad_rows,
+           .arguments = {"sequences", "pad"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::pad_rows)> {
+             return {{{{5, 6}, {7}}, 0},
+                     {{{7}, {5, 6, 8}}, 0},
+                     {{{3, 9}, {4, 9, 2}, {}}, 9},
+                     {{random_ids(3, 5, rng), random_ids(7, 5, rng), random_ids(1, 5, rng),
+                       random_ids(5, 5, rng)},
+                      2}};
+           },
+           .mistakes = mistakes::pad_rows,
+           .notice = "Every cell of the rectangle costs the same time, real or not: sort by length and there "
+                     "is less of it."},
+       Question<decltype(exercise::lookup_backward)>{
+           .name = "lookup_backward",
+           .answer = exercise::lookup_backward,
+           .oracle = oracle::lookup_backward,
+           .arguments = {"ids", "gradient", "vocabulary"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::lookup_backward)> {
+             return {{{1}, tidy({1, 2}, rng), 2},
+                     {{2, 0, 2}, tidy({3, 1}, rng), 3},
+                     {{1, 0, 1, 3, 1}, tidy({5, 3}, rng), 5},
+                     {random_ids(9, 4, rng), normal({9, 7}, rng), 6}};
+           },
+           .mistakes = mistakes::lookup_backward,
+           .notice = "It is one-hot transposed times the gradient: the backward of a matrix product, as in "
+                     "lesson 02."}}};
+}

@@ -1,0 +1,177 @@
+// Grades exercise 07. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/07_masking/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+using coach::tidy;
+
+namespace oracle {
+
+Tensor causal_mask(Index T) {
+  Tensor mask = empty({T, T});
+  for (Index i = 0; i < T; ++i)
+    for (Index j = 0; j < T; ++j) mask(i, j) = j <= i ? 1 : 0;
+  return mask;
+}
+
+Tensor padding_mask(const std::vector<int>& lengths, Index S) {
+  Tensor mask = empty({static_cast<Index>(lengths.size()), S});
+  for (Index b = 0; b < mask.size(0); ++b)
+    for (Index j = 0; j < S; ++j) mask(b, j) = j < lengths[static_cast<std::size_t>(b)] ? 1 : 0;
+  return mask;
+}
+
+Tensor decoder_mask(const std::vector<int>& lengths, Index T) {
+  Tensor mask = empty({static_cast<Index>(lengths.size()), T, T});
+  for (Index b = 0; b < mask.size(0); ++b)
+    for (Index i = 0; i < T; ++i)
+      for (Index j = 0; j < T; ++j)
+        mask(b, i, j) = j <= i && j < lengths[static_cast<std::size_t>(b)] ? 1 : 0;
+  return mask;
+}
+
+Tensor masked_softmax(const Tensor& scores, const Tensor& visible) {
+  Tensor weights = zeros(scores.shape());
+  for (Index i = 0; i < scores.size(0); ++i)
+    for (Index j = 0; j < scores.size(1); ++j)
+      if (visible(i, j) != 0) {  // w_j = 1 / Σ_m exp(s_m - s_j), over visible m
+        real sum = 0;
+        for (Index m = 0; m < scores.size(1); ++m)
+          if (visible(i, m) != 0) sum += std::exp(scores(i, m) - scores(i, j));
+        weights(i, j) = 1 / sum;
+      }
+  return weights;
+}
+
+std::vector<int> leaking_tokens(const std::function<Tensor(const Tensor&)>& model, const Tensor& x) {
+  const Tensor before = model(x);
+  std::vector<int> leaking;
+  for (Index t = 0; t < x.size(0); ++t) {
+    Tensor changed = from_values(x.shape(), x.values());
+    for (Index c = 0; c < x.size(1); ++c) changed(t, c) += 1;
+    const Tensor after = model(changed);
+    double moved = 0;
+    for (Index i = 0; i < t; ++i)
+      for (Index e = 0; e < after.size(1); ++e)
+        moved = std::max(moved, double(std::abs(after(i, e) - before(i, e))));
+    if (moved > 1e-9) leaking.push_back(static_cast<int>(t));
+  }
+  return leaking;
+}
+
+}  // namespace oracle
+
+namespace {
+
+// A model whose output i adds up what it makes of the tokens j that `visible` shows it.
+template <class Visible>
+std::function<Tensor(const Tensor&)> model_that_sees(Visible visible, real sign = 1) {
+  return [visible, sign](const Tensor& x) {
+    Tensor out = zeros({x.size(0), 2});
+    for (Index i = 0; i < x.size(0); ++i)
+      for (Index j = 0; j < x.size(0); ++j)
+        if (visible(i, j))
+          for (Index c = 0; c < x.size(1); ++c) {
+            out(i, 0) += sign * x(j, c) * (i == j ? 3 : 1);
+            out(i, 1) += sign * std::exp(x(j, c) / 4);
+          }
+    return out;
+  };
+}
+
+Tensor with_zero_row(Tensor x, Index row) {
+  for (Index c = 0; c < x.size(1); ++c) x(row, c) = 0;
+  return x;
+}
+
+// 1 and 0 by lot; row `blind` sees nothing, every other row sees something.
+Tensor random_mask(Index T, Index S, Index blind, Rng& rng) {
+  Tensor mask = empty({T, S});
+  for (Index i = 0; i < T; ++i)
+    for (Index j = 0; j < S; ++j) mask(i, j) = i == blind ? 0 : j == i % S || rng.below(2) ? 1 : 0;
+  return mask;
+}
+
+}  // namespace
+
+coach::Exercise coach::exercise() {
+  return {
+      "07_masking",
+      {Question<decltype(exercise::causal_mask)>{
+           .name = "causal_mask",
+           .answer = exercise::causal_mask,
+           .oracle = oracle::causal_mask,
+           .arguments = {"T"},
+           .cases = [](Rng&) -> Cases<decltype(exercise::causal_mask)> {
+             return {{2}, {1}, {3}, {5}, {8}};
+           },
+           .mistakes = mistakes::causal_mask,
+           .notice = "T(T+1)/2 of the T² cells are visible: nearly half of the work on scores is thrown away "
+                     "(lesson 18 saves it)."},
+       Question<decltype(exercise::padding_mask)>{
+           .name = "padding_mask",
+           .answer = exercise::padding_mask,
+           .oracle = oracle::padding_mask,
+           .arguments = {"lengths", "S"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::padding_mask)> {
+             const auto length = [&](Index S) { return 1 + static_cast<int>(rng.below(S)); };
+             return {{{3, 1}, 3}, {{2}, 5}, {{0, 4}, 4}, {{length(7), length(7), length(7), 7, 2}, 7}};
+           },
+           .mistakes = mistakes::padding_mask,
+           .notice = "One row a sentence, for all of its queries and heads: it is broadcast over both."},
+       Question<decltype(exercise::decoder_mask)>{
+           .name = "decoder_mask",
+           .answer = exercise::decoder_mask,
+           .oracle = oracle::decoder_mask,
+           .arguments = {"lengths", "T"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::decoder_mask)> {
+             return {{{1}, 2}, {{2}, 3}, {{2, 4, 1}, 4}, {{static_cast<int>(1 + rng.below(6)), 7, 3}, 7}};
+           },
+           .mistakes = mistakes::decoder_mask,
+           .notice =
+               "For words inside the sentence the causal part alone hides the filler behind them already; "
+               "the padding part matters for an encoder, and wherever filler stands in front."},
+       Question<decltype(exercise::masked_softmax)>{
+           .name = "masked_softmax",
+           .answer = exercise::masked_softmax,
+           .oracle = oracle::masked_softmax,
+           .arguments = {"scores", "visible"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::masked_softmax)> {
+             return {{tidy({1, 3}, rng), tensor({{1, 1, 0}})},
+                     {tidy({2, 3}, rng), tensor({{1, 0, 0}, {1, 1, 0}})},
+                     {tidy({2, 2}, rng), tensor({{0, 0}, {1, 1}})},
+                     {tensor({{1000, 0, 1}, {-1000, 3, 3}}), tensor({{0, 1, 1}, {1, 0, 0}})},
+                     {tensor({{1000, 999, -1000}}), tensor({{1, 1, 1}})},
+                     {normal({5, 7}, rng) * real(3), random_mask(5, 7, 2, rng)},
+                     {normal({4, 4}, rng), random_mask(4, 4, -1, rng)}};
+           },
+           .mistakes = mistakes::masked_softmax,
+           .notice =
+               "A hidden key gets no weight and therefore no gradient either: nothing can be learned about "
+               "what was not seen."},
+       Question<decltype(exercise::leaking_tokens)>{
+           .name = "leaking_tokens",
+           .answer = exercise::leaking_tokens,
+           .oracle = oracle::leaking_tokens,
+           .arguments = {"model", "x"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::leaking_tokens)> {
+             const auto honest = model_that_sees([](Index i, Index j) { return j <= i; });
+             const auto successor = model_that_sees([](Index i, Index j) { return j <= i + 1; });
+             const auto past_only = model_that_sees([](Index i, Index j) { return j < i; });
+             const auto second_next = model_that_sees([](Index i, Index j) { return j <= i || j == i + 2; });
+             const auto falling = model_that_sees([](Index i, Index j) { return j <= i + 1; }, -1);
+             const auto once = model_that_sees([](Index i, Index j) { return j <= i || (i == 1 && j == 2); });
+             return {{successor, tidy({3, 1}, rng)},
+                     {honest, tidy({3, 2}, rng)},
+                     {past_only, tidy({4, 2}, rng)},
+                     {second_next, tidy({5, 2}, rng)},
+                     {falling, tidy({4, 1}, rng)},
+                     {once, tidy({5, 3}, rng)},
+                     {once, with_zero_row(tidy({4, 2}, rng), 2)},
+                     {successor, with_zero_row(tidy({6, 2}, rng), 3)}};
+           },
+           .mistakes = mistakes::leaking_tokens,
+           .notice = "Run this on every model that you mask: a leak throws no error and makes the loss look "
+                     "better."}}};
+}

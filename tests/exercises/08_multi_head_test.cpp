@@ -1,0 +1,177 @@
+// Grades exercise 08. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/08_multi_head/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+using coach::tidy;
+
+namespace oracle {
+
+Tensor split_heads(const Tensor& x, Index heads) {
+  const Index D = x.size(2) / heads;
+  Tensor out = empty({x.size(0), heads, x.size(1), D});
+  for (Index b = 0; b < x.size(0); ++b)
+    for (Index t = 0; t < x.size(1); ++t)
+      for (Index c = 0; c < x.size(2); ++c) out(b, c / D, t, c % D) = x(b, t, c);
+  return out;
+}
+
+Tensor merge_heads(const Tensor& x) {
+  const Index H = x.size(1), D = x.size(3);
+  Tensor out = empty({x.size(0), x.size(2), H * D});
+  for (Index b = 0; b < x.size(0); ++b)
+    for (Index t = 0; t < x.size(2); ++t)
+      for (Index c = 0; c < H * D; ++c) out(b, t, c) = x(b, c / D, t, c % D);
+  return out;
+}
+
+// One head: rows of q, k and v are tokens.
+std::vector<real> attend_one(const std::vector<real>& q, const std::vector<std::vector<real>>& k,
+                             const std::vector<std::vector<real>>& v) {
+  std::vector<real> scores, out(v[0].size(), 0);
+  for (const std::vector<real>& key : k) {
+    real dot = 0;
+    for (std::size_t d = 0; d < q.size(); ++d) dot += q[d] * key[d];
+    scores.push_back(dot / std::sqrt(real(q.size())));
+  }
+  const real largest = *std::max_element(scores.begin(), scores.end());
+  real sum = 0;
+  for (real& score : scores) sum += score = std::exp(score - largest);
+  for (std::size_t j = 0; j < v.size(); ++j)
+    for (std::size_t e = 0; e < out.size(); ++e) out[e] += scores[j] / sum * v[j][e];
+  return out;
+}
+
+Tensor multi_head(const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+                  Index heads) {
+  const Index B = x.size(0), T = x.size(1), C = x.size(2), D = C / heads;
+  // Channels h·D … of token t, projected by w.
+  const auto project = [&](Index b, Index t, Index h, const Tensor& w) {
+    std::vector<real> out;
+    for (Index d = 0; d < D; ++d) {
+      real sum = 0;
+      for (Index c = 0; c < C; ++c) sum += x(b, t, c) * w(c, h * D + d);
+      out.push_back(sum);
+    }
+    return out;
+  };
+  Tensor out = zeros({B, T, C});
+  for (Index b = 0; b < B; ++b)
+    for (Index h = 0; h < heads; ++h) {
+      std::vector<std::vector<real>> k, v;
+      for (Index t = 0; t < T; ++t) k.push_back(project(b, t, h, w_k)), v.push_back(project(b, t, h, w_v));
+      for (Index t = 0; t < T; ++t) {
+        const std::vector<real> head = attend_one(project(b, t, h, w_q), k, v);
+        for (Index d = 0; d < D; ++d)
+          for (Index c = 0; c < C; ++c) out(b, t, c) += head[static_cast<std::size_t>(d)] * w_o(h * D + d, c);
+      }
+    }
+  return out;
+}
+
+Tensor grouped_query(const Tensor& q, const Tensor& k, const Tensor& v) {
+  const Index H = q.size(0), G = k.size(0);
+  const auto row = [](const Tensor& x, Index head, Index t) {
+    std::vector<real> out;
+    for (Index d = 0; d < x.size(2); ++d) out.push_back(x(head, t, d));
+    return out;
+  };
+  Tensor out = empty({H, q.size(1), v.size(2)});
+  for (Index h = 0; h < H; ++h) {
+    std::vector<std::vector<real>> keys, values;
+    for (Index j = 0; j < k.size(1); ++j)
+      keys.push_back(row(k, h / (H / G), j)), values.push_back(row(v, h / (H / G), j));
+    for (Index t = 0; t < q.size(1); ++t) {
+      const std::vector<real> head = attend_one(row(q, h, t), keys, values);
+      for (Index e = 0; e < v.size(2); ++e) out(h, t, e) = head[static_cast<std::size_t>(e)];
+    }
+  }
+  return out;
+}
+
+Index cache_numbers(Index layers, Index kv_heads, Index head_size, Index tokens) {
+  return layers * tokens * (kv_heads * head_size + kv_heads * head_size);
+}
+
+}  // namespace oracle
+
+coach::Exercise coach::exercise() {
+  return {
+      "08_multi_head",
+      {Question<decltype(exercise::split_heads)>{
+           .name = "split_heads",
+           .answer = exercise::split_heads,
+           .oracle = oracle::split_heads,
+           .arguments = {"x", "heads"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::split_heads)> {
+             return {{tidy({1, 2, 4}, rng), 2},
+                     {tidy({1, 3, 6}, rng), 2},
+                     {normal({2, 3, 6}, rng), 3},
+                     {normal({3, 5, 7}, rng), 1},
+                     {normal({2, 7, 15}, rng), 5}};
+           },
+           .mistakes = mistakes::split_heads,
+           .notice = "A head is nothing but a range of channels with a softmax of its own."},
+       Question<decltype(exercise::merge_heads)>{
+           .name = "merge_heads",
+           .answer = exercise::merge_heads,
+           .oracle = oracle::merge_heads,
+           .arguments = {"x"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::merge_heads)> {
+             return {{tidy({1, 2, 2, 2}, rng)},
+                     {tidy({1, 2, 3, 1}, rng)},
+                     {normal({2, 3, 5, 2}, rng)},
+                     {normal({1, 5, 3, 7}, rng)}};
+           },
+           .mistakes = mistakes::merge_heads,
+           .notice = "The fused op of the library never splits nor merges: it finds each head by pointer "
+                     "arithmetic."},
+       Question<decltype(exercise::multi_head)>{
+           .name = "multi_head",
+           .answer = exercise::multi_head,
+           .oracle = oracle::multi_head,
+           .arguments = {"x", "w_q", "w_k", "w_v", "w_o", "heads"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::multi_head)> {
+             const auto of = [&](Index B, Index T, Index C, Index H) {
+               return std::tuple{normal({B, T, C}, rng), normal({C, C}, rng), normal({C, C}, rng),
+                                 normal({C, C}, rng),    normal({C, C}, rng), H};
+             };
+             return {{tidy({1, 2, 2}, rng), tidy({2, 2}, rng), tidy({2, 2}, rng), tidy({2, 2}, rng),
+                      tidy({2, 2}, rng), 2},
+                     of(1, 3, 6, 2),
+                     of(2, 5, 6, 3),
+                     of(1, 4, 4, 2),
+                     of(2, 3, 5, 1)};
+           },
+           .mistakes = mistakes::multi_head,
+           .notice = "With one head this is exercise 06 and a matrix behind it; the heads cost nearly "
+                     "nothing more."},
+       Question<decltype(exercise::grouped_query)>{
+           .name = "grouped_query",
+           .answer = exercise::grouped_query,
+           .oracle = oracle::grouped_query,
+           .arguments = {"q", "k", "v"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::grouped_query)> {
+             return {{tidy({2, 1, 2}, rng), tidy({1, 2, 2}, rng), tidy({1, 2, 1}, rng)},
+                     {tidy({4, 1, 2}, rng), tidy({2, 3, 2}, rng), tidy({2, 3, 1}, rng)},
+                     {normal({6, 3, 5}, rng), normal({2, 4, 5}, rng), normal({2, 4, 3}, rng)},
+                     {normal({6, 5, 3}, rng), normal({3, 7, 3}, rng), normal({3, 7, 3}, rng)},
+                     {normal({3, 2, 3}, rng), normal({3, 3, 3}, rng), normal({3, 3, 3}, rng)}};
+           },
+           .mistakes = mistakes::grouped_query,
+           .notice =
+               "G = H is multi-head attention and G = 1 multi-query attention: one formula for all three."},
+       Question<decltype(exercise::cache_numbers)>{
+           .name = "cache_numbers",
+           .answer = exercise::cache_numbers,
+           .oracle = oracle::cache_numbers,
+           .arguments = {"layers", "kv_heads", "head_size", "tokens"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::cache_numbers)> {
+             return {{2, 1, 3, 5}, {6, 8, 64, 1000}, {1, 3, 7, 11}, {5, 2, 10, 1 + rng.below(1000)}};
+           },
+           .mistakes = mistakes::cache_numbers,
+           .notice = "It grows with every token that is written: for long texts the cache, not the weights, "
+                     "fills the "
+                     "memory."}}};
+}

@@ -1,0 +1,193 @@
+// Grades exercise 15. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/15_gpt/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+using exercise::Block, exercise::Model, exercise::TinyGpt, exercise::Windows;
+
+namespace oracle {
+
+Windows next_token_windows(const std::vector<int>& text, const std::vector<int>& starts, int T) {
+  const Index B = Index(starts.size());
+  Windows windows{IntTensor({B, T}), IntTensor({B, T})};
+  for (Index b = 0; b < B; ++b)
+    for (Index t = 0; t < T; ++t) {
+      const Index at = starts[std::size_t(b)] + t;
+      if (at < 0 || at + 1 >= Index(text.size())) throw std::invalid_argument("a window leaves the text");
+      windows.reads(b, t) = text[std::size_t(at)];
+      windows.writes(b, t) = text[std::size_t(at + 1)];
+    }
+  return windows;
+}
+
+double next_token_loss(const Tensor& logits, const std::vector<int>& writes) {
+  double loss = 0;
+  for (Index t = 0; t < logits.size(0); ++t) {
+    const double target = logits(t, writes[std::size_t(t)]);
+    double largest = target, sum = 0;
+    for (Index v = 0; v < logits.size(1); ++v) largest = std::max(largest, double(logits(t, v)));
+    for (Index v = 0; v < logits.size(1); ++v) sum += std::exp(logits(t, v) - largest);
+    loss += std::log(sum) + largest - target;
+  }
+  return loss / double(logits.size(0));
+}
+
+Tensor gpt_logits(const TinyGpt& gpt, const std::vector<int>& tokens) {
+  const Index T = Index(tokens.size()), V = gpt.embedding.size(0), C = gpt.embedding.size(1);
+  if (T > gpt.positions.size(0)) throw std::invalid_argument("more tokens than positions");
+  Tensor h = empty({T, C});
+  for (Index t = 0; t < T; ++t)
+    for (Index c = 0; c < C; ++c) h(t, c) = gpt.embedding(tokens[std::size_t(t)], c) + gpt.positions(t, c);
+  for (const Block& block : gpt.blocks) h = block(h);
+  Tensor logits = zeros({T, V});
+  for (Index t = 0; t < T; ++t) {
+    real mean = 0, variance = 0;
+    for (Index c = 0; c < C; ++c) mean += h(t, c) / real(C);
+    for (Index c = 0; c < C; ++c) variance += (h(t, c) - mean) * (h(t, c) - mean) / real(C);
+    for (Index c = 0; c < C; ++c) {
+      const real normal = (h(t, c) - mean) / std::sqrt(variance + real(1e-5)) * gpt.gain(c) + gpt.bias(c);
+      for (Index v = 0; v < V; ++v) logits(t, v) += normal * gpt.embedding(v, c);
+    }
+  }
+  return logits;
+}
+
+std::vector<int> generate(const Model& model, const std::vector<int>& prompt, int count, int limit) {
+  std::vector<int> text = prompt;
+  for (int step = 0; step < count; ++step) {
+    std::vector<int> context;
+    for (int i = std::max(0, int(text.size()) - limit); i < int(text.size()); ++i)
+      context.push_back(text[std::size_t(i)]);
+    const Tensor logits = model(context);
+    int best = 0;
+    for (int v = 1; v < int(logits.size(1)); ++v)
+      if (logits(logits.size(0) - 1, v) > logits(logits.size(0) - 1, best)) best = v;
+    text.push_back(best);
+  }
+  return text;
+}
+
+}  // namespace oracle
+
+namespace {
+
+std::vector<int> some_tokens(Index n, Index V, Rng& rng) {
+  std::vector<int> tokens;
+  for (Index i = 0; i < n; ++i) tokens.push_back(int(rng.below(V)));
+  return tokens;
+}
+// Distinct neighbours, so that every shift can be told apart.
+std::vector<int> counting(int n, int first) {
+  std::vector<int> tokens;
+  for (int i = 0; i < n; ++i) tokens.push_back(first + i);
+  return tokens;
+}
+
+// Looks back evenly: x_t + tanh(mean of x_0 … x_t through a random matrix).
+Block block_of(Index C, Rng& rng) {
+  const Tensor w = normal({C, C}, rng);
+  return [w](const Tensor& x) {
+    Tensor before = zeros(x.shape());
+    for (Index t = 0; t < x.size(0); ++t)
+      for (Index s = 0; s <= t; ++s)
+        for (Index c = 0; c < x.size(1); ++c) before(t, c) += x(s, c) / real(t + 1);
+    return x + tanh(matmul(before, w));
+  };
+}
+
+TinyGpt gpt_of(Index V, Index C, Index length, int blocks, Rng& rng) {
+  TinyGpt gpt{coach::tidy({V, C}, rng),
+              coach::tidy({length, C}, rng),
+              {},
+              coach::tidy({C}, rng),
+              coach::tidy({C}, rng)};
+  for (int i = 0; i < blocks; ++i) gpt.blocks.push_back(block_of(C, rng));
+  return gpt;
+}
+
+// Logits that depend on all tokens of the context and where they stand in it, and on nothing else.
+Model model_of(std::uint64_t seed, Index V, int limit) {
+  return [=](const std::vector<int>& tokens) {
+    if (int(tokens.size()) > limit) throw std::invalid_argument("the table of positions ends");
+    Tensor logits = empty({Index(tokens.size()), V});
+    std::uint64_t past = seed;
+    for (Index t = 0; t < logits.size(0); ++t) {
+      past = past * 6364136223846793005u + std::uint64_t(tokens[std::size_t(t)]) + 1442695040888963407u;
+      Rng rng(past);
+      for (Index v = 0; v < V; ++v) logits(t, v) = real(rng.normal());
+    }
+    return logits;
+  };
+}
+
+}  // namespace
+
+coach::Exercise coach::exercise() {
+  return {
+      "15_gpt",
+      {Question<decltype(exercise::next_token_windows)>{
+           .name = "next_token_windows",
+           .answer = exercise::next_token_windows,
+           .oracle = oracle::next_token_windows,
+           .arguments = {"text", "starts", "T"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::next_token_windows)> {
+             const int first = 3 + int(rng.below(5));
+             return {{counting(4, first), {0}, 2},
+                     {counting(6, first), {1, 0}, 3},
+                     {counting(4, first), {1}, 2},
+                     {counting(4, first), {2}, 2},
+                     {counting(4, first), {-1}, 2},
+                     {counting(17, first), {3, 0, 9}, 5},
+                     {some_tokens(33, 11, rng), {7, 20, 1, 25}, 7}};
+           },
+           .mistakes = mistakes::next_token_windows,
+           .notice = "T tokens give T lessons at once: that is why a language model learns so much from a "
+                     "text, and why the causal mask has to be right."},
+       Question<decltype(exercise::next_token_loss)>{
+           .name = "next_token_loss",
+           .answer = exercise::next_token_loss,
+           .oracle = oracle::next_token_loss,
+           .arguments = {"logits", "writes"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::next_token_loss)> {
+             return {{tidy({1, 2}, rng), some_tokens(1, 2, rng)},
+                     {tidy({2, 3}, rng), some_tokens(2, 3, rng)},
+                     {normal({5, 7}, rng) * real(3), some_tokens(5, 7, rng)},
+                     {tensor({{1000, 999}, {-1000, -1001}}), {1, 0}},
+                     {normal({7, 5}, rng), some_tokens(7, 5, rng)}};
+           },
+           .mistakes = mistakes::next_token_loss,
+           .notice = "A model that knows nothing pays log V; divide a loss by log 2 and you have bits."},
+       Question<decltype(exercise::gpt_logits)>{
+           .name = "gpt_logits",
+           .answer = exercise::gpt_logits,
+           .oracle = oracle::gpt_logits,
+           .arguments = {"gpt", "tokens"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::gpt_logits)> {
+             return {{gpt_of(2, 3, 2, 0, rng), {1}},
+                     {gpt_of(3, 3, 4, 1, rng), {2, 0}},
+                     {gpt_of(5, 3, 7, 2, rng), some_tokens(4, 5, rng)},
+                     {gpt_of(5, 3, 3, 1, rng), some_tokens(3, 3, rng)},
+                     {gpt_of(5, 3, 3, 1, rng), some_tokens(4, 3, rng)},
+                     {gpt_of(11, 7, 13, 3, rng), some_tokens(9, 11, rng)}};
+           },
+           .mistakes = mistakes::gpt_logits,
+           .notice = "Nothing here depends on how long the training was or how large the model is: GPT-2 is "
+                     "these lines with 48 blocks of 1600 channels.",
+           .tolerance = 1e-4},
+       Question<decltype(exercise::generate)>{
+           .name = "generate",
+           .answer = exercise::generate,
+           .oracle = oracle::generate,
+           .arguments = {"model", "prompt", "count", "limit"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::generate)> {
+             return {{model_of(rng.bits64(), 5, 8), {4}, 2, 8},
+                     {model_of(rng.bits64(), 17, 8), {4, 1, 3}, 5, 8},
+                     {model_of(rng.bits64(), 17, 3), {2, 1}, 7, 3},
+                     {model_of(rng.bits64(), 33, 5), {7, 3, 1, 0, 2, 6, 4}, 9, 5},
+                     {model_of(rng.bits64(), 7, 5), {3, 2}, 0, 5}};
+           },
+           .mistakes = mistakes::generate,
+           .notice =
+               "Each token costs a pass over the whole context; the cache of lesson 14 makes it one step."}}};
+}

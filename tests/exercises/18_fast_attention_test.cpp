@@ -1,0 +1,158 @@
+// Grades exercise 18. The right answers are plain loops over whole rows: no tiles, no running sums.
+#include "lessons/18_fast_attention/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+
+namespace oracle {
+
+constexpr real infinity = std::numeric_limits<real>::infinity();
+
+// `sum` stands for terms that were measured against the old maximum.
+void absorb_tile(real& largest, real& sum, const std::vector<real>& tile) {
+  real now = largest;
+  for (const real score : tile) now = std::max(now, score);
+  real total = largest == -infinity ? 0 : sum * std::exp(largest - now);
+  for (const real score : tile) total += std::exp(score - now);
+  largest = now;
+  sum = total;
+}
+
+Tensor tiled_attend(const Tensor& q, const Tensor& k, const Tensor& v, Index) {
+  Tensor out = zeros({q.size(0), v.size(1)});
+  for (Index i = 0; i < q.size(0); ++i) {
+    std::vector<real> scores;
+    real largest = -infinity, sum = 0;
+    for (Index j = 0; j < k.size(0); ++j) {
+      real dot = 0;
+      for (Index d = 0; d < q.size(1); ++d) dot += q(i, d) * k(j, d);
+      scores.push_back(dot / std::sqrt(real(q.size(1))));
+      largest = std::max(largest, scores.back());
+    }
+    for (const real score : scores) sum += std::exp(score - largest);
+    for (Index j = 0; j < k.size(0); ++j)
+      for (Index e = 0; e < v.size(1); ++e)
+        out(i, e) += std::exp(scores[static_cast<std::size_t>(j)] - largest) / sum * v(j, e);
+  }
+  return out;
+}
+
+Tensor window_mask(Index T, Index window, bool causal) {
+  Tensor visible = zeros({T, T});
+  for (Index i = 0; i < T; ++i)
+    for (Index steps = 0; steps < window; ++steps) {
+      if (i - steps >= 0) visible(i, i - steps) = 1;
+      if (i + steps < T && !causal) visible(i, i + steps) = 1;
+    }
+  return visible;
+}
+
+Tensor share_heads(const Tensor& k, Index heads) {
+  const Index kv = k.size(0);
+  if (heads % kv != 0) throw std::invalid_argument("heads must be a multiple of the kv heads");
+  Tensor out = empty({heads, k.size(1), k.size(2)});
+  Index h = 0;
+  for (Index shared = 0; shared < kv; ++shared)
+    for (Index member = 0; member < heads / kv; ++member, ++h)
+      for (Index j = 0; j < k.size(1); ++j)
+        for (Index d = 0; d < k.size(2); ++d) out(h, j, d) = k(shared, j, d);
+  return out;
+}
+
+Index cache_bytes(Index layers, Index tokens, Index d_model, Index heads, Index kv_heads,
+                  Index bytes_a_number) {
+  const Index key = kv_heads * (d_model / heads), value = key;
+  return layers * tokens * (key + value) * bytes_a_number;
+}
+
+}  // namespace oracle
+
+namespace {
+
+std::vector<real> tidy_list(Index n, Rng& rng, real factor = 1) {
+  return (coach::tidy({n}, rng) * factor).values();
+}
+
+}  // namespace
+
+coach::Exercise coach::exercise() {
+  return {
+      "18_fast_attention",
+      {Question<decltype(exercise::absorb_tile)>{
+           .name = "absorb_tile",
+           .answer = exercise::absorb_tile,
+           .oracle = oracle::absorb_tile,
+           .arguments = {"largest", "sum", "tile"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::absorb_tile)> {
+             return {{real(0.5), real(1), {real(0.2)}},                // nothing larger
+                     {real(0.5), real(1.5), {real(1.2), real(0.3)}},   // a new maximum
+                     {-oracle::infinity, real(0), tidy_list(3, rng)},  // the first tile
+                     {real(-2), real(1.3), tidy_list(5, rng)},         // surely a new maximum
+                     {real(4), real(2.5), tidy_list(7, rng)},          // surely none
+                     {real(990), real(1.2), {real(1000), real(985)}},  // exp alone overflows
+                     {real(-1000), real(1.1), {real(-1003), real(-1001), real(-1002)}},
+                     {real(0.1), real(2), tidy_list(17, rng, 3)}};
+           },
+           .mistakes = mistakes::absorb_tile,
+           .notice =
+               "Two numbers a row stand for a row of any length: that is why the matrix need not exist."},
+       Question<decltype(exercise::tiled_attend)>{
+           .name = "tiled_attend",
+           .answer = exercise::tiled_attend,
+           .oracle = oracle::tiled_attend,
+           .arguments = {"q", "k", "v", "tile"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::tiled_attend)> {
+             return {{tidy({1, 2}, rng), tidy({2, 2}, rng), tidy({2, 1}, rng), 1},
+                     {tidy({1, 2}, rng), tidy({3, 2}, rng), tidy({3, 1}, rng), 2},
+                     {from_values({2, 1}, {1, -1}), from_values({4, 1}, {1, 3, 2, 4}),
+                      from_values({4, 1}, {1, 2, 5, 9}), 2},
+                     {normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng), 3},
+                     {normal({5, 7}, rng), normal({11, 7}, rng), normal({11, 3}, rng), 4},
+                     {normal({4, 5}, rng) * real(30), normal({9, 5}, rng) * real(30), normal({9, 2}, rng), 2},
+                     {normal({2, 3}, rng), normal({5, 3}, rng), normal({5, 4}, rng), 17}};
+           },
+           .mistakes = mistakes::tiled_attend,
+           .notice = "Any tile gives the same numbers, so its size is free to fit the cache: 96 × 128 in "
+                     "core/ops_attention.cpp."},
+       Question<decltype(exercise::window_mask)>{
+           .name = "window_mask",
+           .answer = exercise::window_mask,
+           .oracle = oracle::window_mask,
+           .arguments = {"T", "window", "causal"},
+           .cases = [](Rng&) -> Cases<decltype(exercise::window_mask)> {
+             return {{3, 2, true},  {3, 2, false}, {3, 1, true},  {5, 1, false}, {5, 3, true},
+                     {7, 3, false}, {5, 5, true},  {5, 4, false}, {5, 9, true},  {7, 17, false}};
+           },
+           .mistakes = mistakes::window_mask,
+           .notice =
+               "A band of T·w ones: stack L such layers and a token still hears from L·(w − 1) places away."},
+       Question<decltype(exercise::share_heads)>{
+           .name = "share_heads",
+           .answer = exercise::share_heads,
+           .oracle = oracle::share_heads,
+           .arguments = {"k", "heads"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::share_heads)> {
+             return {{tidy({2, 1, 1}, rng), 4},   {tidy({2, 2, 1}, rng), 6},   {normal({3, 2, 3}, rng), 6},
+                     {normal({1, 3, 2}, rng), 5}, {normal({3, 5, 2}, rng), 3}, {normal({2, 3, 2}, rng), 5}};
+           },
+           .mistakes = mistakes::share_heads,
+           .notice = "With as many kv heads as heads nothing changes; with one it is multi-query attention. "
+                     "GQA is all "
+                     "that lies between."},
+       Question<decltype(exercise::cache_bytes)>{
+           .name = "cache_bytes",
+           .answer = exercise::cache_bytes,
+           .oracle = oracle::cache_bytes,
+           .arguments = {"layers", "tokens", "d_model", "heads", "kv_heads", "bytes_a_number"},
+           .cases = [](Rng&) -> Cases<decltype(exercise::cache_bytes)> {
+             return {{1, 10, 64, 8, 2, 4},
+                     {3, 7, 30, 5, 1, 2},
+                     {2, 100, 96, 12, 4, 4},
+                     {32, 8192, 4096, 32, 8, 2}};
+           },
+           .mistakes = mistakes::cache_bytes,
+           .notice = "The last case is a model of some eight billion parameters: 1.07 GB for one text of "
+                     "8,192 tokens, "
+                     "and 4.3 GB without sharing."}}};
+}
