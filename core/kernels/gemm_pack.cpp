@@ -5,6 +5,8 @@
 namespace attn::ATTN_TARGET {
 namespace {
 
+typedef real eight __attribute__((vector_size(8 * sizeof(real)), aligned(sizeof(real)), may_alias));
+
 // B as it is, several panels at a time, so that several cache lines are read in a row.
 void pack_rows(Index k, Index n, const real* b, Index ldb, real* out) {
   constexpr Index group = 4 * tile_n;
@@ -65,7 +67,7 @@ void pack_columns(bool wide, Index k, Index n, const real* b, Index ldb, real* o
 }  // namespace
 
 void pack_a(Index m, Index k, const real* a, Index lda, real* out) {
-  constexpr Index depth = 16;  // rows of A at a time: few pages of memory to read from, long runs to write
+  constexpr Index depth = 32;  // rows of A at a time: few pages of memory to read from, long runs to write
   for (Index first = 0; first < k; first += depth) {
     const Index end = min(k, first + depth);
     for (Index p = end; p < min(k, end + depth); ++p) {
@@ -77,9 +79,11 @@ void pack_a(Index m, Index k, const real* a, Index lda, real* out) {
       real* to = out + i * k;
       Index p = first;
       if (rows == tile_m) {
-        // One copy of 8 instead of 4 + 2: what it writes too much is overwritten next, and what it reads too
-        // much is there as long as another row follows.
-        for (; p < min(end, k - 1); ++p) __builtin_memcpy(to + p * tile_m, from + p * lda, 8 * sizeof(real));
+        // Eight at once, although it is only six: what it writes too much is overwritten by the next, and
+        // what it reads too much is there as long as another row follows.
+        const Index whole = min(end, k - 1);
+        for (; p < whole; ++p)
+          *reinterpret_cast<eight*>(to + p * tile_m) = *reinterpret_cast<const eight*>(from + p * lda);
       }
       for (; p < end; ++p) {
         for (Index r = 0; r < rows; ++r) to[p * rows + r] = from[p * lda + r];

@@ -213,13 +213,13 @@ TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
                        },
                    .interrupted = [] { return stop_asked.load(); }});
 
-  if (history.end == TrainEnd::finished) {
+  if (optimizer_.steps >= steps) {  // even if it was stopped at its very last step
     save_weights();
     std::filesystem::remove(settings.run_path());
-  } else {
-    save_run();
-    if (history.end == TrainEnd::time_limit) save_weights();
+    return TrainEnd::finished;
   }
+  save_run();
+  if (history.end == TrainEnd::time_limit) save_weights();
   return history.end;
 }
 

@@ -147,9 +147,21 @@ std::string number_text(double number, bool exact) {
   return exact ? fmt::format("{}", number) : fmt::format("{:.5g}", number);
 }
 
+namespace {
+// An answer may hold any bytes; a zero would end the message, and others could disturb the terminal.
+std::string quoted(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    out += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02X}", byte) : std::string(1, c);
+  }
+  return "\"" + out + "\"";
+}
+}  // namespace
+
 std::string show(const Part& part, int indent) {
   constexpr std::size_t most_rows = 12, most_columns = 12;
-  if (part.kind == Part::Kind::Text) return fmt::format("\"{}\"", part.text);
+  if (part.kind == Part::Kind::Text) return quoted(part.text);
   if (part.kind == Part::Kind::List && part.shape[0] == 0) return "an empty list";
   if (part.kind == Part::Kind::Opaque || part.kind == Part::Kind::List) return shape_text(part);
   std::vector<std::string> texts;

@@ -21,7 +21,7 @@ std::vector<std::string> tiny(const TemporaryFolder& folder, const std::string& 
   return {"--fast",  "--dropout",    "0.1",
           "--pairs", "1000",         "--steps",
           "9",       "--test",       "5",
-          "--batch", "60",           "--validations",
+          "--batch", "2000",         "--validations",
           "3",       "--checkpoint", (folder / name).string()};
 }
 
@@ -68,15 +68,19 @@ TEST_CASE("a run that was stopped and resumed ends with the same bits as one tha
   REQUIRE(whole->train(lesson, no_look) == TrainEnd::finished);
 
   Settings settings = settings_of(tiny(folder, "parts.safetensors"));
-  settings.time_limit = 1e-9;  // one step, and the time is up
-  REQUIRE(Run::start(settings)->train(lesson, no_look) == TrainEnd::time_limit);
-  REQUIRE(Run::resume(settings)->train(lesson, no_look) == TrainEnd::time_limit);
-  REQUIRE(std::filesystem::exists(settings.run_path()));
-  settings.time_limit = 0;
-  const auto rest = Run::resume(settings);
-  REQUIRE(rest->train(lesson, no_look) == TrainEnd::finished);
+  settings.time_limit = 1e-9;  // the time is up after every step
+  TrainEnd end = Run::start(settings)->train(lesson, no_look);
+  int stops = 0;
+  std::string curve;
+  for (; end == TrainEnd::time_limit && stops < 20; ++stops) {
+    REQUIRE(std::filesystem::exists(settings.run_path()));
+    const auto run = Run::resume(settings);
+    end = run->train(lesson, no_look);
+    curve = run->curve.text();
+  }
+  CHECK(stops == 8);
   CHECK_FALSE(std::filesystem::exists(settings.run_path()));
-  CHECK(rest->curve.text() == whole->curve.text());
+  CHECK(curve == whole->curve.text());
   CHECK(bytes_of((folder / "parts.safetensors").string()) ==
         bytes_of((folder / "whole.safetensors").string()));
 }

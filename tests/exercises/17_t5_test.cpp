@@ -1,0 +1,143 @@
+// Grades exercise 17. The right answers are plain loops over marks on the tokens.
+#include "lessons/17_t5/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+
+namespace oracle {
+
+std::pair<Index, Index> span_counts(Index length, double fraction, double mean_length) {
+  Index taken = static_cast<Index>(std::floor(static_cast<double>(length) * fraction + 0.5));
+  if (taken < 1) taken = 1;
+  if (taken > length - 1) taken = length - 1;
+  Index spans = static_cast<Index>(std::floor(static_cast<double>(taken) / mean_length + 0.5));
+  if (spans < 1) spans = 1;
+  if (spans > length - taken) spans = length - taken;
+  return {taken, spans};
+}
+
+// First the number of the span that each token is in (-1: none), then one walk over the tokens.
+std::pair<std::vector<int>, std::vector<int>> corrupt_at(const std::vector<int>& tokens,
+                                                         const std::vector<std::pair<Index, Index>>& spans,
+                                                         int first_sentinel) {
+  std::vector<int> span_of(tokens.size(), -1), input, target;
+  for (std::size_t n = 0; n < spans.size(); ++n)
+    for (Index i = 0; i < spans[n].second; ++i)
+      span_of[static_cast<std::size_t>(spans[n].first + i)] = static_cast<int>(n);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool begins = span_of[i] >= 0 && (i == 0 || span_of[i - 1] != span_of[i]);
+    if (begins) {
+      input.push_back(first_sentinel + span_of[i]);
+      target.push_back(first_sentinel + span_of[i]);
+    }
+    (span_of[i] < 0 ? input : target).push_back(tokens[i]);
+  }
+  target.push_back(first_sentinel + static_cast<int>(spans.size()));
+  return {input, target};
+}
+
+std::vector<int> rebuild(const std::vector<int>& input, const std::vector<int>& target, int first_sentinel) {
+  std::vector<int> text;
+  for (const int token : input) {
+    if (token < first_sentinel) {
+      text.push_back(token);
+      continue;
+    }
+    bool found = false, inside = false;
+    for (const int word : target) {
+      if (word >= first_sentinel)
+        inside = word == token, found = found || inside;
+      else if (inside)
+        text.push_back(word);
+    }
+    if (!found) throw std::invalid_argument("a sentinel of the input is not in the target");
+  }
+  return text;
+}
+
+std::vector<int> byte_ids(const std::string& text) {
+  std::vector<int> ids;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int byte = text[i];
+    ids.push_back((byte < 0 ? byte + 256 : byte) + 3);
+  }
+  ids.push_back(1);
+  return ids;
+}
+
+}  // namespace oracle
+
+namespace {
+
+std::vector<int> words(Index count, Rng& rng) {
+  std::vector<int> out;
+  for (Index i = 0; i < count; ++i) out.push_back(static_cast<int>(rng.below(90)));
+  return out;
+}
+
+}  // namespace
+
+coach::Exercise coach::exercise() {
+  return {
+      "17_t5",
+      {Question<decltype(exercise::span_counts)>{
+           .name = "span_counts",
+           .answer = exercise::span_counts,
+           .oracle = oracle::span_counts,
+           .arguments = {"length", "fraction", "mean_length"},
+           .cases = [](Rng&) -> Cases<decltype(exercise::span_counts)> {
+             return {{3, 0.15, 3.0},  {11, 0.15, 3.0}, {4, 0.9, 3.0},    {7, 0.9, 1.0},     {37, 0.15, 3.0},
+                     {43, 0.15, 3.0}, {63, 0.4, 2.0},  {100, 0.15, 3.0}, {512, 0.15, 20.0}, {2, 0.9, 1.0}};
+           },
+           .mistakes = mistakes::span_counts,
+           .notice = "15% in spans of 3 are one hole in twenty tokens: the decoder has little to write, and "
+                     "each word "
+                     "of it teaches."},
+       Question<decltype(exercise::corrupt_at)>{
+           .name = "corrupt_at",
+           .answer = exercise::corrupt_at,
+           .oracle = oracle::corrupt_at,
+           .arguments = {"tokens", "spans", "first_sentinel"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::corrupt_at)> {
+             return {{words(3, rng), {{1, 1}}, 100},
+                     {words(5, rng), {{1, 2}, {4, 1}}, 100},
+                     {words(7, rng), {{0, 2}, {3, 3}}, 90},
+                     {words(4, rng), {}, 100},
+                     {words(17, rng), {{2, 1}, {5, 4}, {11, 3}}, 1000}};
+           },
+           .mistakes = mistakes::corrupt_at,
+           .notice = "Nothing is lost: input and target together are the text. That is what the next "
+                     "function shows."},
+       Question<decltype(exercise::rebuild)>{
+           .name = "rebuild",
+           .answer = exercise::rebuild,
+           .oracle = oracle::rebuild,
+           .arguments = {"input", "target", "first_sentinel"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::rebuild)> {
+             const std::vector<int> text = words(17, rng);
+             const auto holes = oracle::corrupt_at(text, {{0, 2}, {5, 4}, {11, 3}}, 90);
+             return {{{5, 100, 8}, {100, 6, 7, 101}, 100},
+                     {{5, 100, 8, 101}, {100, 6, 7, 101, 9, 102}, 100},
+                     {{100, 3, 101, 4}, {101, 7, 8, 100, 1, 2, 102}, 100},  // in another order
+                     {{1, 100, 2, 101, 3}, {100, 101, 9, 102}, 100},        // an empty span
+                     {{1, 100, 2}, {100, 8, 9}, 100},                       // not closed
+                     {{1, 100, 2, 101}, {100, 8, 102}, 100},                // a span is missing
+                     {holes.first, holes.second, 90}};
+           },
+           .mistakes = mistakes::rebuild,
+           .notice = "A target is only text, so a model can write a bad one: whoever reads answers of models "
+                     "has to be "
+                     "ready for that."},
+       Question<decltype(exercise::byte_ids)>{
+           .name = "byte_ids",
+           .answer = exercise::byte_ids,
+           .oracle = oracle::byte_ids,
+           .arguments = {"text"},
+           .cases = [](Rng&) -> Cases<decltype(exercise::byte_ids)> {
+             return {{"hi"}, {"a b"}, {"é"}, {""}, {"나는 cat"}, {" two  blanks "}};
+           },
+           .mistakes = mistakes::byte_ids,
+           .notice =
+               "`나는 cat` has six characters and became eleven tokens: no vocabulary, but longer texts."}}};
+}
