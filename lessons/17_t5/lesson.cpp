@@ -1,0 +1,476 @@
+// Lesson 17. Can every task be the same task?
+//
+// BERT (lesson 15) needs a new head for every task. T5, the Text-To-Text Transfer Transformer, needs none:
+// the question is text, the answer is text, and what is asked stands in front. "opinion: I love this film."
+// -> "positive". So one encoder-decoder, one loss and one way of decoding serve everything.
+//
+// It is first taught on text that nobody had to label: spans are taken out of it, each replaced by a
+// sentinel, and the decoder writes what was there. That game is called span corruption.
+#include <algorithm>  // count, find, max_element
+#include <cmath>      // fabs, log
+
+#include "core/autograd.hpp"
+#include "lessons/support/lesson.hpp"
+#include "nn/decode.hpp"
+#include "nn/t5.hpp"
+#include "nn/text/batching.hpp"
+#include "nn/text/toy_languages.hpp"
+#include "optim/trainer.hpp"
+
+using namespace attn;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string joined(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// --- 1. One format
+
+void text_to_text(Lesson& lesson) {
+  lesson.section("Text in, text out");
+  lesson.say("A prefix says what is wanted, the answer is written out as words, even a class or a number:");
+  lesson.table({"input", "target"}, {{"translate English to French: The cat sleeps.", "Le chat dort."},
+                                     {"opinion: I love this film.", "positive"},
+                                     {"similarity: A dog runs. A dog is running.", "4.6"},
+                                     {"summarize: (a page of news)", "(two sentences)"}});
+  lesson.say(
+      "Nothing in the model knows of tasks: the prefix is only more words for the encoder. mT5 is the same "
+      "recipe on text in 101 languages.");
+}
+
+// --- 2. Span corruption, by hand
+
+struct Span {
+  std::size_t begin, length;
+};
+struct Holes {
+  Words input, target;
+};
+
+// Each span leaves one sentinel behind, however long it is. The target repeats the sentinels, each followed
+// by what was under it, and closes with one more, so that the end of the last span can be seen, too.
+Holes take_out(const Words& text, const std::vector<Span>& spans) {
+  const Words sentinels = {"<X>", "<Y>", "<Z>"};
+  Holes out;
+  std::size_t next = 0;
+  for (std::size_t n = 0; n < spans.size(); ++n) {
+    for (; next < spans[n].begin; ++next) out.input.push_back(text[next]);
+    out.input.push_back(sentinels[n]);
+    out.target.push_back(sentinels[n]);
+    for (std::size_t i = 0; i < spans[n].length; ++i) out.target.push_back(text[next++]);
+  }
+  for (; next < text.size(); ++next) out.input.push_back(text[next]);
+  out.target.push_back(sentinels[spans.size()]);
+  return out;
+}
+
+viz::Image holes_picture(const Words& text, const Holes& holes) {
+  const auto colour = [](const std::string& word) {
+    return word == "<X>" ? 0 : word == "<Y>" ? 1 : word == "<Z>" ? 2 : -1;
+  };
+  viz::TokenRow input{.name = "input", .detail = "encoder reads"},
+      target{.name = "target", .detail = "decoder writes"};
+  for (const std::string& word : holes.input) input.tokens.push_back({word, colour(word)});
+  int current = -1;
+  for (const std::string& word : holes.target) {
+    if (colour(word) >= 0) current = colour(word);
+    target.tokens.push_back({word, current});
+  }
+  // In the text itself, a word has the colour of the span it goes to.
+  viz::TokenRow whole{.name = "text", .detail = fmt::format("{} words", text.size())};
+  std::size_t next = 0;
+  current = -1;
+  std::vector<std::vector<std::string>> spans;
+  for (const std::string& word : holes.target) {
+    if (colour(word) >= 0)
+      spans.emplace_back();
+    else
+      spans.back().push_back(word);
+  }
+  for (const std::string& word : holes.input) {
+    if (colour(word) < 0) {
+      whole.tokens.push_back({text[next++], -1});
+      continue;
+    }
+    for (std::size_t i = 0; i < spans[static_cast<std::size_t>(colour(word))].size(); ++i)
+      whole.tokens.push_back({text[next++], colour(word)});
+  }
+  return viz::token_rows({whole, input, target}, {.title = "One sentence, corrupted"});
+}
+
+void span_corruption(Lesson& lesson) {
+  lesson.section("Taking spans out");
+  const Words text = {"Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"};
+  const Holes holes = take_out(text, {{2, 2}, {8, 1}});
+  lesson.say("The example of the T5 paper, with two spans taken out by hand:");
+  lesson.print("  text     {}", joined(text));
+  lesson.print("  input    {}", joined(holes.input));
+  lesson.print("  target   {}", joined(holes.target));
+  lesson.picture(
+      "corrupted.png", holes_picture(text, holes), "A corrupted sentence and its target",
+      "each colour is one span: one sentinel in the input, the same sentinel before its words in the "
+      "target; the last sentinel only closes");
+
+  // The same with numbers, through the library: words 0 … 9, sentinels 100, 101, 102.
+  const CorruptionOptions options{.first_sentinel = 100};
+  const Corrupted by_hand{{0, 1, 100, 4, 5, 6, 7, 101, 9}, {100, 2, 3, 101, 8, 102}};
+  const std::vector<int> restored = restore_spans(by_hand, options);
+  bool in_order = restored.size() == text.size();
+  for (std::size_t i = 0; i < restored.size(); ++i) in_order = in_order && restored[i] == static_cast<int>(i);
+  lesson.claim(in_order,
+               "input and target together hold all: restore_spans gives the {} words back, in order",
+               restored.size());
+
+  lesson.say("In training the spans fall at random: 15% of the tokens, 3 in a span on average. Measured:");
+  Rng rng(lesson.seed);
+  Index tokens = 0, taken = 0, spans = 0, written = 0, same = 0, texts = 200;
+  for (Index n = 0; n < texts; ++n) {
+    std::vector<int> line(static_cast<std::size_t>(100 + rng.below(100)));
+    for (int& token : line) token = static_cast<int>(rng.below(90));
+    const Corrupted corrupted = corrupt_spans(line, options, rng);
+    const Index holes_here =
+        std::count_if(corrupted.input.begin(), corrupted.input.end(), [](int t) { return t >= 100; });
+    tokens += static_cast<Index>(line.size());
+    spans += holes_here;
+    taken += static_cast<Index>(line.size() - corrupted.input.size()) + holes_here;
+    written += static_cast<Index>(corrupted.target.size());
+    same += restore_spans(corrupted, options) == line;
+  }
+  const double share = static_cast<double>(taken) / static_cast<double>(tokens),
+               length = static_cast<double>(taken) / static_cast<double>(spans),
+               cost = static_cast<double>(written) / static_cast<double>(tokens);
+  lesson.claim(std::fabs(share - 0.15) < 0.01 && std::fabs(length - 3) < 0.3 && same == texts,
+               "{} texts: {:.1f}% of the tokens taken out, {:.2f} in a span, all {} restored", texts,
+               100 * share, length, same);
+  lesson.claim(cost < 0.25,
+               "the decoder writes {:.0f}% of the text's length instead of all of it: cheaper training",
+               100 * cost);
+}
+
+// --- 3. Bytes
+
+void bytes(Lesson& lesson) {
+  lesson.section("Bytes instead of words");
+  lesson.say(
+      "A vocabulary of words cannot read a word it has not seen. ByT5 is T5 on bytes: 256 symbols, nothing "
+      "unknown, "
+      "any language, and a typo is only one other byte. The price is length (so its spans are 20 bytes long "
+      "on "
+      "average, its encoder deep and its decoder shallow):");
+  const WordVocabulary by_word = WordVocabulary::learn({"Thank you for inviting me"});
+  const ByteVocabulary by_byte;
+  std::vector<std::vector<std::string>> rows;
+  bool exact = true;
+  Index unknown = 0;
+  for (const std::string text : {"Thank you for inviting me", "Thank yuo for invitng me", "고마워요"}) {
+    const std::vector<int> words = by_word.encode(text), raw = by_byte.encode(text);
+    const auto unknown_here = std::count(words.begin(), words.end(), Vocabulary::unk);
+    unknown += unknown_here;
+    exact = exact && by_byte.decode(raw) == text && std::count(raw.begin(), raw.end(), Vocabulary::unk) == 0;
+    rows.push_back({text, fmt::format("{}", words.size()), fmt::format("{}", unknown_here),
+                    fmt::format("{}", raw.size()), "0"});
+  }
+  lesson.table({"text", "words", "unknown", "bytes", "unknown"}, rows);
+  lesson.claim(exact && unknown > 0, "words: {} unknown; bytes: none, and every text comes back exactly",
+               unknown);
+}
+
+// --- 4. Distance as a number on the scores
+
+void relative_bias(Lesson& lesson) {
+  lesson.section("Distance inside the softmax");
+  lesson.say(
+      "T5 adds no positions to its words. Each head has one learned number for each bucket of distance, "
+      "added to the "
+      "score before the softmax (lesson 09), the same in all layers of a stack:");
+  lesson.equation(
+      "score(i, j) = q_i · k_j + b_head[bucket(j − i)]        no ÷ √d_k: the initial weights see to that");
+  viz::Numbers distance, both, behind, past;  // the decoder has only what is behind
+  for (Index d = -160; d <= 160; ++d) {
+    distance.push_back(static_cast<double>(d));
+    both.push_back(t5_bucket(d, true));
+    if (d > 0) continue;
+    behind.push_back(static_cast<double>(d));
+    past.push_back(t5_bucket(d, false));
+  }
+  lesson.picture(
+      "buckets.png",
+      viz::line_chart({{.name = "encoder: both sides", .y = both, .x = distance},
+                       {.name = "decoder: the past", .y = past, .x = behind}},
+                      {.title = "T5's buckets of distance", .x_title = "key − query", .y_title = "bucket"}),
+      "The 32 buckets",
+      "steep in the middle, where each distance has a bucket of its own; flat outside, where ever more "
+      "share one, and from 128 on all");
+  const NoGrad no_grad;
+  Rng rng(lesson.seed);
+  const Tensor bias = T5Bias(4, true, rng)(40, 40);  // (H, T, S)
+  double worst = 0;
+  for (Index h = 0; h < 4; ++h)
+    for (Index i = 1; i < 40; ++i)
+      for (Index j = 1; j < 40; ++j)
+        worst = std::max(worst, static_cast<double>(std::fabs(bias(h, i, j) - bias(h, i - 1, j - 1))));
+  lesson.claim(worst == 0 && t5_bucket(-128, false) == t5_bucket(-5000, false),
+               "the bias depends on the distance alone, and 128 and 5,000 steps back share bucket {}",
+               t5_bucket(-128, false));
+}
+
+// --- 5. One small model, three tasks
+
+const Words names = {"Anna",  "Ben",   "Clara", "Daniel", "Emma", "Felix",
+                     "Grace", "Henry", "Lucy",  "Max",    "Nora", "Oscar"};
+const Words colours = {"red", "blue", "green", "yellow", "white", "black", "pink"};
+
+// A story, and the answers to two questions about it: the first of its words that is on the list.
+struct Story {
+  std::vector<int> text;
+  int who, colour;
+};
+
+struct Stories {
+  WordVocabulary vocabulary;
+  CorruptionOptions corruption;
+  std::vector<Story> stories;
+};
+
+Stories read_stories(Index count, std::uint64_t seed, const WordVocabulary* known = nullptr) {
+  const std::vector<std::string> lines = small_stories(count, seed);
+  std::vector<std::string> all = lines;
+  all.push_back("fill: who: colour: " + joined(names) + " " + joined(colours));
+  const WordVocabulary vocabulary =
+      known ? *known : WordVocabulary::learn(all, {.specials = {"<X>", "<Y>", "<Z>", "<U>", "<V>", "<W>"}});
+  Stories out{vocabulary, {.first_sentinel = vocabulary.special("<X>"), .sentinels = 6}, {}};
+  for (const std::string& line : lines) {
+    Story story{vocabulary.encode(line), -1, -1};
+    for (const int token : story.text) {
+      const auto on = [&](const Words& list) {
+        return std::find(list.begin(), list.end(), vocabulary.token(token)) != list.end();
+      };
+      if (story.who < 0 && on(names)) story.who = token;
+      if (story.colour < 0 && on(colours)) story.colour = token;
+    }
+    if (story.who >= 0 && story.colour >= 0) out.stories.push_back(story);
+  }
+  return out;
+}
+
+struct Example {
+  std::vector<int> input, target;  // both end with <eos>
+};
+using Examples = std::vector<Example>;
+
+// The task is in the prefix, and nowhere else.
+Example with_prefix(const Stories& from, const char* prefix, const std::vector<int>& input,
+                    const std::vector<int>& target) {
+  Example example{from.vocabulary.encode(prefix), target};
+  example.input.insert(example.input.end(), input.begin(), input.end());
+  example.input.push_back(Vocabulary::eos);
+  example.target.push_back(Vocabulary::eos);
+  return example;
+}
+Example fill(const Stories& from, const Story& story, Rng& rng) {
+  const Corrupted corrupted = corrupt_spans(story.text, from.corruption, rng);
+  return with_prefix(from, "fill:", corrupted.input, corrupted.target);
+}
+Example who(const Stories& from, const Story& story) {
+  return with_prefix(from, "who:", story.text, {story.who});
+}
+Example colour(const Stories& from, const Story& story) {
+  return with_prefix(from, "colour:", story.text, {story.colour});
+}
+
+struct Rectangle {
+  IntTensor ids, lengths;  // (B, T), (B)
+};
+Rectangle rectangle(const Examples& examples, std::vector<int> Example::*side) {
+  std::vector<std::vector<int>> sequences;
+  for (const Example& example : examples) sequences.push_back(example.*side);
+  const Batch batch = pad_batch(sequences);
+  return {IntTensor({batch.rows, batch.cols}, batch.ids), IntTensor({batch.rows}, batch.lengths)};
+}
+
+// What the decoder says at each place, when all before that place is given: (B, T, V).
+Tensor logits_of(const Transformer& model, const Examples& examples, Context& context) {
+  const Rectangle source = rectangle(examples, &Example::input),
+                  target = rectangle(examples, &Example::target);
+  return model(source.ids, source.lengths, shift_right(target.ids, Vocabulary::bos), target.lengths, context);
+}
+
+std::vector<std::vector<int>> answers(const Transformer& model, const Examples& examples) {
+  const NoGrad no_grad;
+  const Rectangle source = rectangle(examples, &Example::input);
+  TransformerWriter writer(model, source.ids, source.lengths);
+  return greedy(writer, {.max_length = 20});  // without the <eos>
+}
+
+Index count_right(const std::vector<std::vector<int>>& written, const Examples& examples) {
+  Index right = 0;
+  for (std::size_t n = 0; n < examples.size(); ++n) {
+    std::vector<int> target = examples[n].target;
+    target.pop_back();
+    right += written[n] == target;
+  }
+  return right;
+}
+
+History train_t5(const Lesson& lesson, const Transformer& model, const Stories& stories, Index steps,
+                 Rng& rng) {
+  ParameterList parameters;
+  model.parameters(parameters);
+  Adam optimizer(parameters);
+  Context context{.training = true, .rng = &rng};
+  const auto one_step = [&](Index step) {
+    Rng draw(lesson.seed * 1000003 + static_cast<std::uint64_t>(step));
+    const auto any = [&]() -> const Story& {
+      return stories
+          .stories[static_cast<std::size_t>(draw.below(static_cast<Index>(stories.stories.size())))];
+    };
+    Examples batch;
+    for (int n = 0; n < 4; ++n) {
+      for (int twice = 0; twice < 2; ++twice) batch.push_back(fill(stories, any(), draw));
+      batch.push_back(who(stories, any()));
+      batch.push_back(colour(stories, any()));
+    }
+    Index tokens = 0;
+    for (const Example& example : batch)
+      tokens += static_cast<Index>(example.input.size() + example.target.size());
+    const Tensor logits = logits_of(model, batch, context);
+    return StepLoss{
+        cross_entropy(logits, rectangle(batch, &Example::target).ids, {.ignore = Vocabulary::pad}), tokens};
+  };
+  const Schedule schedule{.kind = ScheduleKind::cosine, .peak = 5e-3, .warmup = 30, .total = steps};
+  return train(optimizer, {.steps = steps, .schedule = schedule, .label = "T5"}, {.loss = one_step});
+}
+
+// Of the missing words (sentinels and <eos> do not count), how many are the model's first choice, and how
+// many would be right if the commonest of them were always said.
+struct Accuracy {
+  double model, commonest;
+};
+Accuracy accuracy_on(const Transformer& model, const Stories& stories, const Examples& fills) {
+  const NoGrad no_grad;
+  Context context;
+  const IntTensor target = rectangle(fills, &Example::target).ids;
+  const IntTensor said = argmax(logits_of(model, fills, context));
+  Index words = 0, right = 0;
+  std::vector<Index> counts(static_cast<std::size_t>(stories.vocabulary.size()), 0);
+  for (Index i = 0; i < target.numel(); ++i) {
+    if (stories.vocabulary.is_special(target[i])) continue;
+    ++words;
+    ++counts[static_cast<std::size_t>(target[i])];
+    right += said[i] == target[i];
+  }
+  const double all = static_cast<double>(words);
+  return {static_cast<double>(right) / all,
+          static_cast<double>(*std::max_element(counts.begin(), counts.end())) / all};
+}
+
+void small_t5(Lesson& lesson) {
+  lesson.section("One small T5, three tasks");
+  const Stories stories = read_stories(lesson.fast ? 1000 : 4000, 2 * lesson.seed);
+  Stories unseen = read_stories(110, 2 * lesson.seed + 1, &stories.vocabulary);
+  if (unseen.stories.size() > 100) unseen.stories.erase(unseen.stories.begin() + 100, unseen.stories.end());
+  Rng rng(lesson.seed);
+  TransformerConfig config =
+      t5_config({.vocabulary = stories.vocabulary.size(), .d_model = 32, .heads = 4, .layers = 1});
+  config.dropout = 0;
+  const Transformer model(config, rng);
+  const Index steps = lesson.fast ? 1500 : 4000;
+  lesson.say(
+      "Three tasks on the same small stories: write what is under the sentinels (`fill:`), name the child "
+      "(`who:`), "
+      "name the colour of its thing (`colour:`). One model, one loss, {} steps; only the first word tells "
+      "the tasks "
+      "apart.",
+      steps);
+  const History history = train_t5(lesson, model, stories, steps, rng);
+  const double first = history.steps.front().loss;
+  double last = 0;
+  for (std::size_t n = history.steps.size() - 20; n < history.steps.size(); ++n)
+    last += history.steps[n].loss / 20;
+  lesson.claim(last < first / 2, "the loss fell from {:.2f} (even chances would be log V = {:.2f}) to {:.2f}",
+               first, std::log(static_cast<double>(stories.vocabulary.size())), last);
+
+  Examples fills, whos, colour_questions;
+  Rng holes(lesson.seed + 7);
+  for (const Story& story : unseen.stories) {
+    fills.push_back(fill(unseen, story, holes));
+    whos.push_back(who(unseen, story));
+    colour_questions.push_back(colour(unseen, story));
+  }
+  const double count = static_cast<double>(fills.size());
+  const std::vector<std::vector<int>> filled = answers(model, fills), named = answers(model, whos),
+                                      coloured = answers(model, colour_questions);
+  const auto words_of = [&](const std::vector<int>& ids) {
+    Words out;
+    for (const int id : ids)
+      if (id != Vocabulary::eos) out.push_back(stories.vocabulary.token(id));
+    return joined(out);
+  };
+  const Story& shown = unseen.stories[0];
+  lesson.say("A new story, and the same model asked three times:");
+  lesson.say("{}", stories.vocabulary.decode(shown.text));
+  lesson.table({"prefix", "written", "right"},
+               {{"who:", words_of(named[0]), stories.vocabulary.token(shown.who)},
+                {"colour:", words_of(coloured[0]), stories.vocabulary.token(shown.colour)},
+                {"fill:", words_of(filled[0]), words_of(fills[0].target)}});
+  const Index who_right = count_right(named, whos), colour_right = count_right(coloured, colour_questions);
+  lesson.claim(static_cast<double>(std::min(who_right, colour_right)) > 0.5 * count,
+               "of {} new stories, {} children and {} colours are named right, by writing a word",
+               fills.size(), who_right, colour_right);
+
+  Index well_formed = 0;
+  for (std::size_t n = 0; n < fills.size(); ++n) {
+    const int closing = fills[n].target[fills[n].target.size() - 2];  // before the <eos>
+    well_formed += !filled[n].empty() && filled[n].front() == stories.corruption.first_sentinel &&
+                   filled[n].back() == closing;
+  }
+  lesson.claim(static_cast<double>(well_formed) > 0.8 * count,
+               "{} of {} fillings begin with <X> and close with the right sentinel: it has learned the form",
+               well_formed, fills.size());
+  const Accuracy accuracy = accuracy_on(model, stories, fills);
+  lesson.claim(accuracy.model > accuracy.commonest + 0.05,
+               "{:.0f}% of the missing words are its first choice (always saying the commonest: {:.0f}%)",
+               100 * accuracy.model, 100 * accuracy.commonest);
+
+  const auto row_of = [&](const char* name, const std::vector<int>& ids) {
+    viz::TokenRow row{.name = name};
+    for (const int id : ids) {
+      const int color = stories.vocabulary.is_special(id) ? id - stories.corruption.first_sentinel : -1;
+      if (id != Vocabulary::eos) row.tokens.push_back({stories.vocabulary.token(id), color});
+    }
+    return row;
+  };
+  lesson.picture(
+      "filled.png",
+      viz::token_rows(
+          {row_of("input", fills[0].input), row_of("written", filled[0]), row_of("target", fills[0].target)},
+          {.title = "Holes in a new story, filled"}),
+      "A small T5 fills holes",
+      "the words behind each sentinel of `written`: what is mentioned elsewhere in the story can be found "
+      "there, the rest must be guessed and may fit without being right");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_lesson(
+      argc, argv, {.name = "17_t5", .question = "Can every task be the same task?"}, [](Lesson& lesson) {
+        text_to_text(lesson);
+        span_corruption(lesson);
+        bytes(lesson);
+        relative_bias(lesson);
+        small_t5(lesson);
+        lesson.try_next(
+            {{"In span_corruption, make the first span {2, 4} instead of {2, 2}.",
+              "The input gets shorter by two words, the target longer; still one <X> for all four."},
+             {"In train_t5, leave out the line that asks for colours.",
+              "The claim on names and colours breaks: what `colour:` wants was never taught."},
+             {"In relative_bias, ask for T5Bias(4, false, rng).",
+              "The decoder's bias: all keys to the right share bucket 0, for they are masked anyway."}});
+      });
+}
