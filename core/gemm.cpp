@@ -17,8 +17,8 @@ namespace {
 
 // Below this many multiply-adds (some 20 microseconds) a second thread costs more than it brings.
 constexpr Index shared_work = 1'000'000;
-// The largest pieces into which C is cut: rows and columns of a block, and columns of B packed at a time.
-constexpr Index max_block_m = 48, max_chunk_n = 256, max_block_n = 1024;
+// The largest pieces into which a product is cut: rows of C in a block, columns of B packed at a time.
+constexpr Index max_block_m = 48, max_block_n = 1024;
 
 // Memory for packed panels: one piece per thread and operand, kept for the next product.
 class Buffer {
@@ -125,9 +125,10 @@ Plan make_plan(const Gemm& g, int threads) {
   plan.block_m = even_piece(g.m, max_block_m, kernel.tile_m);
   plan.block_n = even_piece(g.n, max_block_n, kernel.tile_n);
   plan.block_k = even_piece(g.k, kernel.block_k, 8);
-  // A block of C is all columns of some rows; or fewer columns, if there are not rows enough for all threads.
-  const bool enough_rows = pieces(g.m, plan.block_m) >= 4 * threads;
-  plan.chunk_n = enough_rows ? plan.block_n : even_piece(plan.block_n, max_chunk_n, kernel.tile_n);
+  // A block of C is all columns of some rows; or fewer, so that there are blocks enough to keep all threads
+  // busy to the end. But each block packs its A again.
+  const Index rows = pieces(g.m, plan.block_m), wanted = threads == 1 ? 1 : (plan.pack_a ? 2 : 8) * threads;
+  plan.chunk_n = even_piece(plan.block_n, pieces(plan.block_n, pieces(wanted, rows)), kernel.tile_n);
   return plan;
 }
 
@@ -150,6 +151,7 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
     const Index n = std::min(plan.block_n, g.n - jc);
     for (Index pc = 0; pc < g.k; pc += plan.block_k, ++round) {
       const Index k = std::min(plan.block_k, g.k - pc);
+      const bool last = pc + k == g.k;
       if (plan.pack_b) {
         const Index share = pieces(pieces(n, kernel.tile_n), threads) * kernel.tile_n;
         const Index begin = std::min(n, thread * share), end = std::min(n, begin + share);
@@ -161,7 +163,6 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
       Index task;
       while ((task = team.next[round % 2].fetch_add(1, std::memory_order_relaxed)) < count) {
         const Index i = task / chunks * plan.block_m, j = jc + task % chunks * plan.chunk_n;
-        const bool last = pc + k == g.k;
         const GemmBlock block = {.m = std::min(plan.block_m, g.m - i),
                                  .n = std::min(plan.chunk_n, jc + n - j),
                                  .k = k,
@@ -179,6 +180,7 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
         kernel.multiply(block, operand_a, operand_b, c + i * g.ldc + j);
         if (last) finish(g, i, j, block.m, block.n, c);
       }
+      if (last && jc + n == g.n) return;  // the end of the parallel region is a barrier too
       barrier();
       if (thread == 0) team.next[round % 2] = 0;  // used again after another barrier
     }

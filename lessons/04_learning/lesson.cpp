@@ -11,6 +11,7 @@
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/parallel.hpp"  // set_thread_count
 #include "lessons/support/lesson.hpp"
 #include "nn/linear.hpp"
 #include "optim/progress.hpp"  // on_terminal
@@ -345,6 +346,8 @@ viz::Image boundary(const Network& network, const Spirals& data, const std::stri
 
 void two_spirals(Lesson& lesson) {
   lesson.section("Two spirals");
+  set_thread_count(
+      1);  // so little work is not worth sharing: threads would wait for each other most of the time
   Rng data_rng(lesson.seed);
   const Spirals train_data = spirals(500, data_rng), fresh = spirals(500, data_rng);
   const Index steps = lesson.fast ? 1000 : 3000;

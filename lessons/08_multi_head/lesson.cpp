@@ -250,7 +250,7 @@ TwoQuestions train_model(const Setting& setting, Lesson& lesson) {
   const Index steps = lesson.fast ? 300 : 800;
   train(optimizer,
         {.steps = steps,
-         .schedule = {.kind = ScheduleKind::cosine, .peak = 1e-2, .warmup = 20, .total = steps},
+         .schedule = {.kind = ScheduleKind::cosine, .peak = 3e-3, .warmup = 20, .total = steps},
          .label = setting.name},
         {.loss = [&](Index number) {
           const Batch batch = make_batch(32, base + static_cast<std::uint64_t>(number));

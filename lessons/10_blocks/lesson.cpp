@@ -8,7 +8,7 @@
 //   dropout    in training, a tenth of the numbers is missing, so that none is relied on
 //
 // B batch, T time, C channels.
-#include <cmath>  // sqrt
+#include <cmath>  // pow, sqrt
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
@@ -97,7 +97,7 @@ template <class Sublayer>
 Tensor around(Wiring wiring, const Tensor& x, const Norm& norm, const Sublayer& f) {
   if (wiring == Wiring::post) return norm(x + f(x));  // the paper: LN(x + f(x))
   if (wiring == Wiring::pre) return x + f(norm(x));   // the path from top to bottom is free
-  return f(norm(x));                                  // no way around f
+  return f(x);                                        // no way around f
 }
 
 Tensor run_block(Wiring wiring, const Layer& layer, const Tensor& input) {  // (B, T, C) -> (B, T, C)
@@ -108,7 +108,7 @@ Tensor run_block(Wiring wiring, const Layer& layer, const Tensor& input) {  // (
 }
 
 struct Depth {
-  std::vector<double> gradient;  // on the second matrix of each block's feed-forward, the bottom one first
+  std::vector<double> gradient;  // of the loss, at the input of each block, the bottom one first
   std::vector<double> size;      // of what comes into each block
   Tensor last;                   // what comes out of the last block
 };
@@ -119,22 +119,35 @@ Depth measure(Wiring wiring, Index depth, std::uint64_t seed) {
   std::vector<Layer> layers;
   for (Index i = 0; i < depth; ++i) layers.emplace_back(config, rng);
   const Linear output(config.d_model, 10, rng);
-  IntTensor targets({4, 16});
+  IntTensor targets({2, 16});
   for (Index i = 0; i < targets.numel(); ++i) targets[i] = static_cast<int>(rng.below(10));
-  Tensor x = normal({4, 16, config.d_model}, rng);  // (B, T, C)
-  Depth result;
+  Tensor x = normal({2, 16, config.d_model}, rng).requires_grad();  // (B, T, C)
+  std::vector<Tensor> inputs;
   for (const Layer& layer : layers) {
-    result.size.push_back(std::sqrt(static_cast<double>(mean(x.detach() * x.detach()).item())));
+    if (!inputs.empty()) x.retain_grad();
+    inputs.push_back(x);
     x = run_block(wiring, layer, x);
   }
+  Depth result;
   result.last = x.detach();
-  // All but post-norm need one more norm at the end.
-  const Tensor top = wiring == Wiring::post ? x : Norm(NormKind::layer, config.d_model)(x);
-  backward(cross_entropy(output(top), targets));
-  for (const Layer& layer : layers) {
-    const Tensor gradient = layer.feed_forward.second.weight.grad();
+  // Pre-norm needs one more norm at the end.
+  backward(cross_entropy(output(wiring == Wiring::pre ? layer_norm(x, {}, {}) : x), targets));
+  for (const Tensor& input : inputs) {
+    const Tensor gradient = input.grad(), values = input.detach();
     result.gradient.push_back(std::sqrt(static_cast<double>(sum(gradient * gradient).item())));
+    result.size.push_back(std::sqrt(static_cast<double>(mean(values * values).item())));
   }
+  return result;
+}
+
+// Single networks scatter: the geometric mean of the gradients of four.
+Depth measure_four(Wiring wiring, Index depth, std::uint64_t seed) {
+  Depth result = measure(wiring, depth, 4 * seed);
+  for (std::uint64_t other = 1; other < 4; ++other) {
+    const Depth next = measure(wiring, depth, 4 * seed + other);
+    for (std::size_t i = 0; i < result.gradient.size(); ++i) result.gradient[i] *= next.gradient[i];
+  }
+  for (double& gradient : result.gradient) gradient = std::pow(gradient, 0.25);
   return result;
 }
 
@@ -150,34 +163,35 @@ void depth(Lesson& lesson) {
       "post-norm  x = LN(x + f(x))   the paper        pre-norm  x = x + f(LN(x))   most models since");
   const Index blocks = 24;
   lesson.say(
-      "{} fresh blocks, wired in three ways: how large is the gradient that each block gets for its "
-      "feed-forward "
-      "matrix?",
+      "{} fresh blocks, wired in three ways (the third has neither residuals nor norms): how large is the "
+      "gradient at "
+      "the input of each block? The mean of four networks:",
       blocks);
-  const Depth post = measure(Wiring::post, blocks, lesson.seed),
-              pre = measure(Wiring::pre, blocks, lesson.seed),
-              none = measure(Wiring::none, blocks, lesson.seed);
+  const Depth post = measure_four(Wiring::post, blocks, lesson.seed),
+              pre = measure_four(Wiring::pre, blocks, lesson.seed),
+              none = measure_four(Wiring::none, blocks, lesson.seed);
   std::vector<std::vector<std::string>> rows;
   for (const Index block : {Index{1}, blocks / 4, blocks / 2, blocks}) {
     const std::size_t i = static_cast<std::size_t>(block - 1);
-    rows.push_back({fmt::format("{}", block), fmt::format("{:.3f}", post.gradient[i]),
-                    fmt::format("{:.3f}", pre.gradient[i]), fmt::format("{:.3f}", none.gradient[i])});
+    rows.push_back({fmt::format("{}", block), fmt::format("{:.1e}", post.gradient[i]),
+                    fmt::format("{:.1e}", pre.gradient[i]), fmt::format("{:.1e}", none.gradient[i])});
   }
   lesson.table({"block", "post-norm", "pre-norm", "no residual"}, rows);
   const auto kept = [](const Depth& d) { return d.gradient.front() / d.gradient.back(); };
-  lesson.claim(kept(none) < 0.3 && kept(none) < 0.5 * std::min(kept(pre), kept(post)),
-               "without residuals the bottom gets {:.3f} of what the top gets, and it is a product: twice "
-               "the depth, the "
-               "square of it",
-               kept(none));
   lesson.claim(
-      kept(pre) > 0.5 && kept(post) > 0.1,
-      "with them the gradient arrives: {:.1f} times that of the top under pre-norm, {:.1f} under post-norm",
+      kept(none) < 1e-3,
+      "without residuals the bottom gets {:.0e} of what the top gets: it learns nothing, and the deeper, the "
+      "worse",
+      kept(none));
+  lesson.claim(
+      kept(pre) > 1.5 && kept(post) > 1e-2,
+      "with them it arrives. Under pre-norm the way is free, and the bottom gets {:.1f} times as much as the "
+      "top; under post-norm, where a norm stands behind every sum, {:.1f} times",
       kept(pre), kept(post));
   lesson.claim(
       post.gradient.back() > 2 * pre.gradient.back(),
-      "but post-norm shakes the blocks next to the loss {:.0f} times harder than pre-norm. That is why the "
-      "paper has to start with tiny steps (warm-up, lesson 12) and pre-norm models hardly need it",
+      "and post-norm shakes the block next to the loss {:.0f} times harder than pre-norm. That is why the "
+      "paper has to start with tiny steps (warm-up, lesson 12) and pre-norm models hardly need to",
       post.gradient.back() / pre.gradient.back());
   std::vector<double> numbers;
   for (Index i = 1; i <= blocks; ++i) numbers.push_back(static_cast<double>(i));
@@ -188,11 +202,12 @@ void depth(Lesson& lesson) {
                        {.name = "no residual", .y = none.gradient, .x = numbers, .points = true}},
                       {.title = "Gradient norm by depth",
                        .x_title = "block (1 is the bottom, the loss is at the right)",
-                       .y_title = "norm of the gradient",
-                       .y_scale = viz::Scale::Log10}),
+                       .y_title = "norm of the gradient at its input",
+                       .y_scale = viz::Scale::Log10,
+                       .y_low = 1e-4}),
       "Gradient norm by depth",
-      "Without residuals the gradient dies on its way down. Pre-norm is smooth and small near the loss; "
-      "post-norm is large and jumpy everywhere.");
+      "The gradient comes in at the right. Without residuals it dies on its way down. Pre-norm is smooth, "
+      "small near the loss, and reaches the bottom; post-norm is larger and less even.");
   lesson.say(
       "The price of pre-norm: every block adds to x and nobody takes away. Its size grows from {:.1f} at the "
       "bottom to "

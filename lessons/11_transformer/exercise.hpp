@@ -20,8 +20,8 @@ IntTensor shift_targets(const IntTensor& target, int start) {
   todo();  // your answer
 }
 
-// Which of S keys may T queries see? Keys from `length` on are padding: nobody sees them. If `causal`, query i
-// sees no key after i.
+// Which of S keys may T queries see? Keys from `length` on are padding: nobody sees them. If `causal`, query
+// i sees no key after i.
 //   -> (T,S), 1 for seen and 0 for hidden
 //   visible_keys(2, 3, 2, false) = [[1, 1, 0], [1, 1, 0]]      visible_keys(2, 2, 2, true) = [[1, 0], [1, 1]]
 Tensor visible_keys(Index T, Index S, Index length, bool causal) {

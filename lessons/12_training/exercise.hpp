@@ -11,8 +11,8 @@
 namespace exercise {
 
 // The cost of one guess with label smoothing. The target is not all on the right word: it is (1 − smoothing)
-// there, and besides smoothing / V on each of the V words, the right one too. The cost is −Σ target(v) · log p(v),
-// p the softmax of the scores. Scores may be as large as ±1000: subtract the largest first.
+// there, and besides smoothing / V on each of the V words, the right one too. The cost is −Σ target(v) · log
+// p(v), p the softmax of the scores. Scores may be as large as ±1000: subtract the largest first.
 //   scores (V) -> a number
 //   smoothed_loss([0, 1.0986], 1, 0) = 0.2877      (p = 0.25, 0.75; 1.0986 is log 3)
 //   smoothed_loss([0, 1.0986], 1, 0.2) = 0.3975    (0.9 · 0.2877 + 0.1 · 1.3863)
@@ -35,9 +35,9 @@ real learning_rate(Index step, Index d_model, Index warmup) {
   todo();  // your answer
 }
 
-// Makes gradients shorter, in place: if the norm of all of them together (the root of the sum of the squares of
-// all numbers) is above the limit, each number is multiplied by limit / norm; otherwise nothing changes. Returns
-// the norm as it was. g.numel() numbers of a tensor g begin at g.data().
+// Makes gradients shorter, in place: if the norm of all of them together (the root of the sum of the squares
+// of all numbers) is above the limit, each number is multiplied by limit / norm; otherwise nothing changes.
+// Returns the norm as it was. g.numel() numbers of a tensor g begin at g.data().
 //   clip_gradients({[3, 4], [12]}, 1) = 13, and the gradients are {[0.231, 0.308], [0.923]}
 real clip_gradients(std::vector<Tensor>& gradients, real limit) {
   todo();  // your answer

@@ -102,9 +102,10 @@ Settings recipe_for(const Settings& asked) {
     s.size = "tiny", s.pairs = 10000, s.test = 200, s.steps = 700, s.batch = 600, s.dropout = 0;
     s.learning_rate = 1e-2, s.warmup = 40, s.validations = 4;
   } else if (!asked.is_toy()) {
-    s.vocabulary = "bpe", s.size = "base", s.epochs = 6, s.batch = 2000, s.warmup = 400, s.test = 2000;
+    s.size = "base", s.epochs = 6, s.batch = 2000, s.warmup = 400, s.test = 2000;
     s.learning_rate = 2e-3, s.smoothing = 0.1, s.validations = 20, s.beam = 4;
   }
+  if (!asked.is_toy()) s.vocabulary = "bpe";
   if (asked.size != Settings{}.size) s.size = asked.size;
   use_size(s);
   return s;
@@ -172,6 +173,7 @@ Settings stored_settings(const std::string& stored) {
 
 Settings read_settings(int argc, char** argv, const std::string& stored) {
   Settings asked;
+  asked.threads = thread_count();
   options_for(asked).parse(argc, argv);  // a first look, for the recipe
   Settings settings = stored.empty() ? recipe_for(asked) : stored_settings(stored);
   const nlohmann::json before = json_of(settings);

@@ -1,0 +1,454 @@
+// The wrong answers to exercise 10 that the grader knows by name.
+#pragma once
+
+#include "lessons/10_blocks/types.hpp"
+#include "lessons/coach/grading.hpp"
+
+namespace exercise {
+Tensor normalise(const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon);
+Tensor normalise_backward(const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon);
+Tensor rms_normalise(const Tensor& x, const Tensor& gain, real epsilon);
+Tensor post_norm_block(const Tensor& x, const Sublayer& attend, const Sublayer& feed_forward,
+                       const Sublayer& first_norm, const Sublayer& second_norm);
+Tensor pre_norm_block(const Tensor& x, const Sublayer& attend, const Sublayer& feed_forward,
+                      const Sublayer& first_norm, const Sublayer& second_norm);
+Tensor drop_out(const Tensor& x, const Tensor& u, real p, bool training);
+}  // namespace exercise
+
+namespace mistakes {
+
+using namespace attn;
+using exercise::Sublayer;
+
+// Means over `axis`, or over everything at once.
+constexpr int everything = -3;
+inline Tensor mean_of(const Tensor& x, int axis) {
+  return axis == everything ? mean(x) : mean(x, axis, true);
+}
+inline Tensor centred(const Tensor& x, int axis) { return x - mean_of(x, axis); }
+inline Tensor variance_of(const Tensor& x, int axis) {
+  const Tensor d = centred(x, axis);
+  return mean_of(d * d, axis);
+}
+
+inline const coach::Mistakes<decltype(exercise::normalise)> normalise = {
+    {.name = "normalised over time",
+     .why = "Mean and variance run over the tokens, for each channel. Then a token depends on its "
+            "neighbours, on the "
+            "padding and, when writing, on the future.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain, const Tensor& bias,
+                  real epsilon) { return centred(x, 0) / sqrt(variance_of(x, 0) + epsilon) * gain + bias; }},
+    {.name = "one mean for everything",
+     .why = "Mean and variance were taken over all tokens together. Each token has its own: a loud one must "
+            "not make the "
+            "others silent.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+           return centred(x, everything) / sqrt(variance_of(x, everything) + epsilon) * gain + bias;
+         }},
+    {.name = "unbiased variance",
+     .why = "The squares were divided by C − 1. That corrects an estimate from a sample; here the C channels "
+            "are all "
+            "there are, so it is C (and with C = 1 it would be 0/0).",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+           const real C = real(x.size(1));
+           return centred(x, 1) / sqrt(variance_of(x, 1) * (C / (C - 1)) + epsilon) * gain + bias;
+         }},
+    {.name = "ε outside the root",
+     .why = "√variance + ε is not √(variance + ε): inside, an ε of 1e-5 means a deviation of at least 0.003; "
+            "outside, of "
+            "0.00001, and weights trained with one give other numbers with the other.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+           return centred(x, 1) / (sqrt(variance_of(x, 1)) + epsilon) * gain + bias;
+         }},
+    {.name = "ε forgotten",
+     .why = "A token whose channels are all equal has variance 0, and 0/0 is NaN.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain, const Tensor& bias,
+                  real) { return centred(x, 1) / sqrt(variance_of(x, 1)) * gain + bias; }},
+    {.name = "divided by the variance",
+     .why = "It is the deviation, the root of the variance, that has the unit of x.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain, const Tensor& bias,
+                  real epsilon) { return centred(x, 1) / (variance_of(x, 1) + epsilon) * gain + bias; }},
+    {.name = "the mean not subtracted",
+     .why = "The deviation is right, but x itself was divided by it: the result does not have mean 0.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain, const Tensor& bias,
+                  real epsilon) { return x / sqrt(variance_of(x, 1) + epsilon) * gain + bias; }},
+    {.name = "RMSNorm",
+     .why = "This divides by the root of the mean square: RMSNorm, with a bias. LayerNorm first takes the "
+            "mean away.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain, const Tensor& bias,
+                  real epsilon) { return x / sqrt(mean(x * x, 1, true) + epsilon) * gain + bias; }},
+    {.name = "no gain and bias",
+     .why = "Without gain and bias every layer would be bound to mean 0 and deviation 1; they let it choose "
+            "otherwise.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor&, const Tensor&,
+                  real epsilon) { return centred(x, 1) / sqrt(variance_of(x, 1) + epsilon); }},
+    {.name = "bias before gain",
+     .why = "The gain multiplies the normalised number alone; the bias is added after it.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+           return (centred(x, 1) / sqrt(variance_of(x, 1) + epsilon) + bias) * gain;
+         }},
+};
+
+struct Parts {
+  Tensor y, h, deviation;
+};
+inline Parts parts_of(const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+  const Tensor deviation = sqrt(variance_of(x, 1) + epsilon);
+  return {centred(x, 1) / deviation, gradient * gain, deviation};
+}
+
+inline const coach::Mistakes<decltype(exercise::normalise_backward)> normalise_backward = {
+    {.name = "the deviation taken for a constant",
+     .why = "The last term is missing: the deviation depends on every channel, and its share of the gradient "
+            "has to come "
+            "back through it.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return (p.h - mean(p.h, 1, true)) / p.deviation;
+         }},
+    {.name = "the mean taken for a constant",
+     .why = "mean(h) is missing: the mean depends on every channel, so a gradient comes back through it.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return (p.h - p.y * mean(p.h * p.y, 1, true)) / p.deviation;
+         }},
+    {.name = "elementwise",
+     .why = "Each channel was treated as if mean and deviation were constants. A norm ties the channels "
+            "together: adding "
+            "1 to all of them changes nothing, so the gradients of a token must sum to 0.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return p.h / p.deviation;
+         }},
+    {.name = "gain forgotten",
+     .why =
+         "The result was multiplied by the gain, so its gradient is, too, before it goes through the norm.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor&, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, ones({x.size(1)}), gradient, epsilon);
+           return (p.h - mean(p.h, 1, true) - p.y * mean(p.h * p.y, 1, true)) / p.deviation;
+         }},
+    {.name = "gain applied at the end",
+     .why = "The gain differs between channels: it has to be multiplied in before the means are taken, not "
+            "after.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, ones({x.size(1)}), gradient, epsilon);
+           return (p.h - mean(p.h, 1, true) - p.y * mean(p.h * p.y, 1, true)) / p.deviation * gain;
+         }},
+    {.name = "not divided by the deviation",
+     .why = "The norm divided x by the deviation, and the gradient is divided by it likewise.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return p.h - mean(p.h, 1, true) - p.y * mean(p.h * p.y, 1, true);
+         }},
+    {.name = "sums instead of means",
+     .why = "Mean and variance were averages over C channels: what comes back through them is divided by C, "
+            "too.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return (p.h - sum(p.h, 1, true) - p.y * sum(p.h * p.y, 1, true)) / p.deviation;
+         }},
+    {.name = "means over time",
+     .why = "The means of h run over the tokens here. Tokens do not know of each other in a norm, and "
+            "neither do their "
+            "gradients.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return (p.h - mean(p.h, 0, true) - p.y * mean(p.h * p.y, 0, true)) / p.deviation;
+         }},
+};
+
+inline const coach::Mistakes<decltype(exercise::rms_normalise)> rms_normalise = {
+    {.name = "the mean subtracted",
+     .why = "That is LayerNorm without a bias. RMSNorm leaves the mean where it is.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real epsilon) { return centred(x, 1) / sqrt(variance_of(x, 1) + epsilon) * gain; }},
+    {.name = "divided by the deviation",
+     .why = "The root mean square is not the deviation: no mean is taken away before squaring.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real epsilon) { return x / sqrt(variance_of(x, 1) + epsilon) * gain; }},
+    {.name = "sum of squares instead of their mean",
+     .why = "This makes the length of the vector 1; its numbers then shrink as C grows. The mean keeps them "
+            "near 1.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real epsilon) { return x / sqrt(sum(x * x, 1, true) + epsilon) * gain; }},
+    {.name = "ε outside the root",
+     .why = "√mean + ε is not √(mean + ε).",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real epsilon) { return x / (sqrt(mean(x * x, 1, true)) + epsilon) * gain; }},
+    {.name = "no root",
+     .why = "The mean of the squares has the unit of x²: its root is the size of x.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real epsilon) { return x / (mean(x * x, 1, true) + epsilon) * gain; }},
+    {.name = "normalised over time",
+     .why = "The mean runs over the tokens, for each channel. Each token is normalised by itself.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real epsilon) { return x / sqrt(mean(x * x, 0, true) + epsilon) * gain; }},
+    {.name = "gain forgotten",
+     .why = "Without the gain every channel would be bound to the same size.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor&,
+                  real epsilon) { return x / sqrt(mean(x * x, 1, true) + epsilon); }},
+    {.name = "ε forgotten",
+     .why = "A token of zeros has the mean square 0, and 0/0 is NaN.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real) { return x / sqrt(mean(x * x, 1, true)) * gain; }},
+};
+
+// Post- and pre-norm around one sublayer.
+inline Tensor post(const Tensor& x, const Sublayer& f, const Sublayer& norm) { return norm(x + f(x)); }
+inline Tensor pre(const Tensor& x, const Sublayer& f, const Sublayer& norm) { return x + f(norm(x)); }
+
+inline const coach::Mistakes<decltype(exercise::post_norm_block)> post_norm_block = {
+    {.name = "pre-norm instead of post-norm",
+     .why = "x + f(norm(x)) is what most models do today. The paper normalises the sum: norm(x + f(x)).",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return pre(pre(x, a, n1), f, n2); }},
+    {.name = "no residual",
+     .why =
+         "norm(f(x)): there is no way around the sublayer, and the gradient has to pass every one of them.",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return n2(f(n1(a(x)))); }},
+    {.name = "the sublayer normalised instead of the sum",
+     .why = "x + norm(f(x)): the norm stands off the main path, and x grows from block to block.",
+     .where = "Residuals: a way around every layer",
+     .answer =
+         [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1, const Sublayer& n2) {
+           const Tensor y = x + n1(a(x));
+           return y + n2(f(y));
+         }},
+    {.name = "both residuals from the input",
+     .why =
+         "The second residual has to start from what the first half made, or what attention found is lost.",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return n2(x + f(post(x, a, n1))); }},
+    {.name = "the second half reads the input",
+     .why = "The feed-forward network was given x instead of what attention had made of it.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return n2(post(x, a, n1) + f(x)); }},
+    {.name = "only one norm",
+     .why = "The first sum was not normalised: each of the two sublayers has a norm of its own.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer&,
+                  const Sublayer& n2) { return post(x + a(x), f, n2); }},
+    {.name = "the last norm left out",
+     .why = "The second sum was not normalised: under post-norm every block ends with a norm.",
+     .where = "The whole block",
+     .answer =
+         [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1, const Sublayer&) {
+           const Tensor y = post(x, a, n1);
+           return y + f(y);
+         }},
+    {.name = "feed-forward before attention",
+     .why = "First the tokens look at each other, then each works on what it found.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return post(post(x, f, n1), a, n2); }},
+    {.name = "norms exchanged",
+     .why = "The first norm belongs to attention and the second to the feed-forward network: each has "
+            "learned its own "
+            "gain.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return post(post(x, a, n2), f, n1); }},
+};
+
+inline const coach::Mistakes<decltype(exercise::pre_norm_block)> pre_norm_block = {
+    {.name = "residual taken from the normalised input",
+     .why = "norm(x) + f(norm(x)): the norm is back on the main path, and the way through the stack is no "
+            "longer free.",
+     .where = "Residuals: a way around every layer",
+     .answer =
+         [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1, const Sublayer& n2) {
+           const Tensor h = n1(x), y = h + a(h), g = n2(y);
+           return g + f(g);
+         }},
+    {.name = "post-norm instead of pre-norm",
+     .why = "norm(x + f(x)) is the paper's. Pre-norm normalises what goes into the sublayer only.",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return post(post(x, a, n1), f, n2); }},
+    {.name = "no residual",
+     .why =
+         "f(norm(x)): there is no way around the sublayer, and the gradient has to pass every one of them.",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return f(n2(a(n1(x)))); }},
+    {.name = "the norm after the sublayer",
+     .why = "x + norm(f(x)): the sublayer reads x as it is, which grows from block to block. The norm comes "
+            "before it.",
+     .where = "Residuals: a way around every layer",
+     .answer =
+         [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1, const Sublayer& n2) {
+           const Tensor y = x + n1(a(x));
+           return y + n2(f(y));
+         }},
+    {.name = "both halves side by side",
+     .why = "Both sublayers read x and their results were added (some models do that to save time). Asked "
+            "for is one "
+            "after the other: feed-forward works on what attention found.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return x + a(n1(x)) + f(n2(x)); }},
+    {.name = "both residuals from the input",
+     .why =
+         "The second residual has to start from what the first half made, or what attention found is lost.",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return x + f(n2(pre(x, a, n1))); }},
+    {.name = "the second norm left out",
+     .why = "The feed-forward network was given x unnormalised: each of the two sublayers has a norm of its "
+            "own.",
+     .where = "The whole block",
+     .answer =
+         [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1, const Sublayer&) {
+           const Tensor y = pre(x, a, n1);
+           return y + f(y);
+         }},
+    {.name = "feed-forward before attention",
+     .why = "First the tokens look at each other, then each works on what it found.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return pre(pre(x, f, n1), a, n2); }},
+    {.name = "one more norm at the end",
+     .why = "The result was normalised once more. One such norm stands at the end of the whole stack, not of "
+            "each block.",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return n2(pre(pre(x, a, n1), f, n2)); }},
+};
+
+// x with each element multiplied by factor(u) of its lot.
+template <class Factor>
+Tensor multiplied(const Tensor& x, const Tensor& u, const Factor& factor) {
+  Tensor out = empty(x.shape());
+  for (Index t = 0; t < x.size(0); ++t)
+    for (Index c = 0; c < x.size(1); ++c) out(t, c) = x(t, c) * factor(u(t, c));
+  return out;
+}
+
+inline const coach::Mistakes<decltype(exercise::drop_out)> drop_out = {
+    {.name = "no 1/(1 − p)",
+     .why = "What stays was not scaled: in training the next layer sees sums that are smaller by 1 − p than "
+            "in evaluation.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) { return !training || lot >= p ? real(1) : real(0); });
+         }},
+    {.name = "alive in evaluation",
+     .why = "Numbers are dropped in evaluation, too: the same question then gets another answer each time.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool) {
+           return multiplied(x, u, [&](real lot) { return lot >= p ? 1 / (1 - p) : real(0); });
+         }},
+    {.name = "only in evaluation",
+     .why = "The switch is the wrong way round: numbers are dropped when `training` is false.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) {
+             return training ? real(1) : lot >= p ? 1 / (1 - p) : real(0);
+           });
+         }},
+    {.name = "dropped with probability 1 − p",
+     .why = "Elements with u < p were kept and the others dropped: with p = 0.1 nine tenths are gone.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) {
+             return !training ? real(1) : lot < p ? 1 / (1 - p) : real(0);
+           });
+         }},
+    {.name = "scaled by 1/p",
+     .why = "A share of 1 − p stays, so it is 1 − p that has to be made up for.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) {
+             return !training ? real(1) : lot >= p ? 1 / p : real(0);
+           });
+         }},
+    {.name = "multiplied by 1 − p",
+     .why = "The numbers that stay have to grow, not shrink: divide by 1 − p.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) {
+             return !training ? real(1) : lot >= p ? 1 - p : real(0);
+           });
+         }},
+    {.name = "the other convention: scaled in evaluation",
+     .why = "Nothing is scaled in training and everything multiplied by 1 − p in evaluation: that is how "
+            "dropout was first "
+            "described, and on average the same. Today it is scaled in training, so that evaluation is left "
+            "alone.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) {
+             return !training ? 1 - p : lot >= p ? real(1) : real(0);
+           });
+         }},
+    {.name = "scaled in evaluation as well",
+     .why = "In evaluation nothing is missing, so nothing has to be made up for.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) { return !training || lot >= p ? 1 / (1 - p) : real(0); });
+         }},
+    {.name = "whole tokens dropped",
+     .why = "One lot was used for all channels of a token. Each element has a lot of its own.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           Tensor out = empty(x.shape());
+           for (Index t = 0; t < x.size(0); ++t)
+             for (Index c = 0; c < x.size(1); ++c)
+               out(t, c) = !training ? x(t, c) : u(t, 0) < p ? 0 : x(t, c) / (1 - p);
+           return out;
+         }},
+};
+
+}  // namespace mistakes

@@ -1,0 +1,201 @@
+// Grades exercise 10. The right answers are plain loops, to be read beside the lesson.
+#include "lessons/10_blocks/mistakes.hpp"
+
+using namespace attn;
+using coach::Cases;
+using coach::Question;
+using coach::tidy;
+using exercise::Sublayer;
+
+namespace oracle {
+
+struct Moments {
+  real mean = 0, variance = 0;
+};
+Moments moments(const Tensor& x, Index t) {
+  Moments m;
+  for (Index c = 0; c < x.size(1); ++c) m.mean += x(t, c);
+  m.mean /= real(x.size(1));
+  for (Index c = 0; c < x.size(1); ++c) m.variance += (x(t, c) - m.mean) * (x(t, c) - m.mean);
+  m.variance /= real(x.size(1));
+  return m;
+}
+
+Tensor normalise(const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+  Tensor out = empty(x.shape());
+  for (Index t = 0; t < x.size(0); ++t) {
+    const Moments m = moments(x, t);
+    for (Index c = 0; c < x.size(1); ++c)
+      out(t, c) = (x(t, c) - m.mean) / std::sqrt(m.variance + epsilon) * gain(c) + bias(c);
+  }
+  return out;
+}
+
+// By the chain rule, with the derivative of every output by every input written out.
+Tensor normalise_backward(const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+  const Index C = x.size(1);
+  Tensor out = zeros(x.shape());
+  for (Index t = 0; t < x.size(0); ++t) {
+    const Moments m = moments(x, t);
+    const real s = std::sqrt(m.variance + epsilon);
+    for (Index c = 0; c < C; ++c)
+      for (Index d = 0; d < C; ++d) {  // ∂y_d / ∂x_c = (δ_cd − 1/C − y_c y_d / C) / s
+        const real y_c = (x(t, c) - m.mean) / s, y_d = (x(t, d) - m.mean) / s;
+        out(t, c) += gradient(t, d) * gain(d) * ((c == d ? 1 : 0) - 1 / real(C) - y_c * y_d / real(C)) / s;
+      }
+  }
+  return out;
+}
+
+Tensor rms_normalise(const Tensor& x, const Tensor& gain, real epsilon) {
+  Tensor out = empty(x.shape());
+  for (Index t = 0; t < x.size(0); ++t) {
+    real square = 0;
+    for (Index c = 0; c < x.size(1); ++c) square += x(t, c) * x(t, c);
+    for (Index c = 0; c < x.size(1); ++c)
+      out(t, c) = x(t, c) / std::sqrt(square / real(x.size(1)) + epsilon) * gain(c);
+  }
+  return out;
+}
+
+Tensor post_norm_block(const Tensor& x, const Sublayer& attend, const Sublayer& feed_forward,
+                       const Sublayer& first_norm, const Sublayer& second_norm) {
+  const Tensor found = attend(x), middle = first_norm(x + found);
+  const Tensor worked = feed_forward(middle);
+  return second_norm(middle + worked);
+}
+
+Tensor pre_norm_block(const Tensor& x, const Sublayer& attend, const Sublayer& feed_forward,
+                      const Sublayer& first_norm, const Sublayer& second_norm) {
+  const Tensor found = attend(first_norm(x)), middle = x + found;
+  const Tensor worked = feed_forward(second_norm(middle));
+  return middle + worked;
+}
+
+Tensor drop_out(const Tensor& x, const Tensor& u, real p, bool training) {
+  Tensor out = from_values(x.shape(), x.values());
+  for (Index t = 0; training && t < x.size(0); ++t)
+    for (Index c = 0; c < x.size(1); ++c) out(t, c) = u(t, c) < p ? 0 : out(t, c) / (1 - p);
+  return out;
+}
+
+}  // namespace oracle
+
+namespace {
+
+// Stand-ins for the parts of a block, each with its own numbers, so that none can be taken for another.
+Sublayer scaled(real factor, real offset) {
+  return [=](const Tensor& x) { return x * factor + offset; };
+}
+Sublayer bent(real factor) {
+  return [=](const Tensor& x) { return tanh(x * factor) + real(0.3); };
+}
+Sublayer norm(real gain, real offset) {
+  return [=](const Tensor& x) {
+    Tensor out = empty(x.shape());
+    for (Index t = 0; t < x.size(0); ++t) {
+      const oracle::Moments m = oracle::moments(x, t);
+      for (Index c = 0; c < x.size(1); ++c)
+        out(t, c) = (x(t, c) - m.mean) / std::sqrt(m.variance + real(0.01)) * gain + offset;
+    }
+    return out;
+  };
+}
+
+template <class Signature>
+Cases<Signature> block_cases(Rng& rng) {
+  return {{tidy({1, 1}, rng), scaled(2, 0), scaled(1, 3), scaled(-1, 0), scaled(real(0.5), 0)},
+          {tidy({1, 2}, rng), scaled(2, 1), bent(1), scaled(real(0.5), 0), scaled(3, 0)},
+          {normal({3, 5}, rng), bent(2), bent(-1), norm(2, 0), norm(1, 1)},
+          {normal({5, 3}, rng), bent(1), scaled(-2, 1), norm(1, real(0.5)), norm(3, 0)}};
+}
+
+Tensor constant_row(Tensor x, Index row, real value) {
+  for (Index c = 0; c < x.size(1); ++c) x(row, c) = value;
+  return x;
+}
+
+}  // namespace
+
+coach::Exercise coach::exercise() {
+  return {
+      "10_blocks",
+      {Question<decltype(exercise::normalise)>{
+           .name = "normalise",
+           .answer = exercise::normalise,
+           .oracle = oracle::normalise,
+           .arguments = {"x", "gain", "bias", "epsilon"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::normalise)> {
+             return {
+                 {tidy({1, 3}, rng), tensor({1, 1, 1}), tensor({0, 0, 0}), real(0.1)},
+                 {tidy({2, 3}, rng), tidy({3}, rng), tidy({3}, rng), real(0.1)},
+                 {normal({5, 7}, rng) * real(3) + real(2), normal({7}, rng), normal({7}, rng), real(0.1)},
+                 {constant_row(normal({3, 4}, rng), 1, 2), normal({4}, rng), normal({4}, rng), real(1e-3)},
+                 {normal({3, 3}, rng), normal({3}, rng), normal({3}, rng), real(1e-5)}};
+           },
+           .mistakes = mistakes::normalise,
+           .notice = "Multiply a token by 1000 or add 5 to all of its channels: the result stays. That is "
+                     "what keeps a deep "
+                     "stack calm."},
+       Question<decltype(exercise::normalise_backward)>{
+           .name = "normalise_backward",
+           .answer = exercise::normalise_backward,
+           .oracle = oracle::normalise_backward,
+           .arguments = {"x", "gain", "gradient", "epsilon"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::normalise_backward)> {
+             return {
+                 {tidy({1, 3}, rng), tensor({1, 1, 1}), tidy({1, 3}, rng), real(0.1)},
+                 {tidy({2, 3}, rng), tidy({3}, rng), tidy({2, 3}, rng), real(0.1)},
+                 {normal({5, 7}, rng) * real(3) + real(1), normal({7}, rng), normal({5, 7}, rng), real(1e-5)},
+                 {normal({4, 4}, rng), normal({4}, rng), normal({4, 4}, rng), real(0.01)}};
+           },
+           .mistakes = mistakes::normalise_backward,
+           .notice = "The gradients of each token sum to 0: adding the same number to all channels changes "
+                     "nothing, so "
+                     "nothing can be gained by it."},
+       Question<decltype(exercise::rms_normalise)>{
+           .name = "rms_normalise",
+           .answer = exercise::rms_normalise,
+           .oracle = oracle::rms_normalise,
+           .arguments = {"x", "gain", "epsilon"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::rms_normalise)> {
+             return {{tidy({1, 3}, rng), tensor({1, 1, 1}), real(0.1)},
+                     {tidy({2, 3}, rng), tidy({3}, rng), real(0.1)},
+                     {normal({5, 7}, rng) * real(3) + real(2), normal({7}, rng), real(0.1)},
+                     {constant_row(normal({3, 4}, rng), 1, 0), normal({4}, rng), real(1e-3)}};
+           },
+           .mistakes = mistakes::rms_normalise,
+           .notice = "One loop less than LayerNorm, and C parameters less: T5 and most models since use it."},
+       Question<decltype(exercise::post_norm_block)>{
+           .name = "post_norm_block",
+           .answer = exercise::post_norm_block,
+           .oracle = oracle::post_norm_block,
+           .arguments = {"x", "attend", "feed_forward", "first_norm", "second_norm"},
+           .cases = block_cases<decltype(exercise::post_norm_block)>,
+           .mistakes = mistakes::post_norm_block,
+           .notice = "Whatever happens inside, what comes out is normalised; and so is the gradient on its "
+                     "way back."},
+       Question<decltype(exercise::pre_norm_block)>{
+           .name = "pre_norm_block",
+           .answer = exercise::pre_norm_block,
+           .oracle = oracle::pre_norm_block,
+           .arguments = {"x", "attend", "feed_forward", "first_norm", "second_norm"},
+           .cases = block_cases<decltype(exercise::pre_norm_block)>,
+           .mistakes = mistakes::pre_norm_block,
+           .notice = "Follow x: two additions and nothing else lie on its way. The gradient takes the same "
+                     "way back."},
+       Question<decltype(exercise::drop_out)>{
+           .name = "drop_out",
+           .answer = exercise::drop_out,
+           .oracle = oracle::drop_out,
+           .arguments = {"x", "u", "p", "training"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::drop_out)> {
+             return {{tidy({1, 2}, rng), tensor({{0.1, 0.9}}), real(0.2), true},
+                     {tidy({2, 2}, rng), tensor({{0.1, 0.9}, {0.8, 0.2}}), real(0.3), false},
+                     {normal({5, 7}, rng), uniform({5, 7}, rng), real(0.4), true},
+                     {normal({3, 5}, rng), uniform({3, 5}, rng), real(0.1), false}};
+           },
+           .mistakes = mistakes::drop_out,
+           .notice = "With p = 0.1 the mean stays and the noise is small; the paper drops a tenth after "
+                     "every sublayer."}}};
+}
