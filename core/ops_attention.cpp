@@ -1,7 +1,7 @@
 // Attention in one node, tile by tile.
 //
 // For each head, O = softmax(S) V with S = scale Q Kᵀ + bias, where Q (T, D), K and V (S, D) are slices of
-// the inputs: a head is a pointer and a stride, nothing is permuted or copied. A tile of S is 64 queries by
+// the inputs: a head is a pointer and a stride, nothing is permuted or copied. A tile of S is 96 queries by
 // 128 keys and stays in the first-level cache; the full (T, S) matrix never exists.
 //
 // Note [Online softmax]: the softmax of a row needs its maximum and its sum, but the row arrives in tiles. So
