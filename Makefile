@@ -112,7 +112,7 @@ san: build/packages.ok  ## the tests under AddressSanitizer and UndefinedBehavio
 	@$(MAKE) VARIANT=san build/san/tests/unit
 	@tests/run build/san/tests/unit
 tsan: build/packages.ok  ## the tests under ThreadSanitizer (clang++, libomp with Archer)
-	@sh .ci/packages clang libomp-dev
+	@sh .ci/packages clang libclang-rt-dev libomp-dev
 	@$(MAKE) VARIANT=tsan build/tsan/tests/unit
 	@TSAN_OPTIONS="ignore_noninstrumented_modules=1 allocator_may_return_null=1" \
 	  OMP_TOOL_LIBRARIES=$$(clang++ -print-resource-dir)/../../libarcher.so tests/run build/tsan/tests/unit
