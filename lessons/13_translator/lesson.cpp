@@ -9,7 +9,7 @@
 // transformer (11) and its training (12) only have to meet. What is left to do is told here: to put two
 // languages into one batch, to write a sentence when nobody dictates it, and to say how good it is. B batch,
 // S source time, T target time, C channels, V vocabulary.
-#include <algorithm>   // find, max_element, min
+#include <algorithm>   // find_if, max, min, min_element
 #include <cmath>       // exp, log
 #include <filesystem>  // exists
 #include <map>         // map
@@ -21,7 +21,6 @@
 #include "lessons/13_translator/show.hpp"
 #include "lessons/13_translator/talk.hpp"
 #include "nn/text/metrics.hpp"
-#include "nn/text/utf8.hpp"
 
 using namespace attn;
 
@@ -301,18 +300,10 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
       "translates which: it had to find out in order to write the right one.");
   show_attention(lesson, name, look);
   if (settings.is_recipe() && !lesson.fast) {
-    const viz::Matrix weights = look.mean_weights();
-    bool found = true;
     std::string who;
-    for (const Pair& words : run.data.dictionary) {
-      const auto row =
-          std::find(look.written.begin(), look.written.end(), words.target) - look.written.begin();
-      const float* first = &weights.values[static_cast<std::size_t>(row * weights.cols)];
-      const auto brightest = std::max_element(first, first + weights.cols) - first;
-      found = found && look.read[static_cast<std::size_t>(brightest)] == words.source;
+    for (const Pair& words : run.data.dictionary)
       who += fmt::format("{}`{}` at `{}`", who.empty() ? "" : ", ", words.target, words.source);
-    }
-    lesson.claim(found, "most weight, over all heads: {}", who);
+    lesson.claim(look.finds(run.data.dictionary), "most weight, over all heads: {}", who);
   }
   if (early) {  // not if the training went on from a later step
     lesson.section("Where it should look");
@@ -339,9 +330,9 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
        {"--positions none.",
         "The encoder reads a bag of words, and about a quarter of the sentences fails: those in which it "
         "matters who does it to whom, or which adjective belongs to which noun."},
-       {"--dropout 0.",
-        "The training loss falls faster, and more of the unseen combinations fail: it leans on pairs it "
-        "has met."}});
+       {"--pairs 2000 --steps 1600: as many steps, on a twentieth of the sentences.",
+        "The training loss falls as low as before, the validation loss does not: some sentences are learned "
+        "by heart, and about one in twenty unseen ones fails instead of a few in a thousand."}});
   return lesson.finish();
 }
 

@@ -1,7 +1,7 @@
 #include "lessons/13_translator/show.hpp"
 
-#include <algorithm>  // sort
-#include <cmath>      // exp, fabs
+#include <algorithm>  // find, max_element, stable_sort
+#include <cmath>      // fabs
 
 #include "core/autograd.hpp"
 
@@ -43,6 +43,18 @@ viz::Matrix Look::mean_weights() const {
               static_cast<float>(map.weights(0, head, t, s) / static_cast<real>(H * Index(cross.size())));
   }
   return mean;
+}
+
+bool Look::finds(const std::vector<Pair>& dictionary) const {
+  const viz::Matrix weights = mean_weights();
+  for (const Pair& words : dictionary) {
+    const auto row = std::find(written.begin(), written.end(), words.target) - written.begin();
+    if (row == weights.rows) return false;
+    const float* first = &weights.values[static_cast<std::size_t>(row * weights.cols)];
+    const auto brightest = std::max_element(first, first + weights.cols) - first;
+    if (read[static_cast<std::size_t>(brightest)] != words.source) return false;
+  }
+  return true;
 }
 
 // One pass, in which the right words are dictated, has the attention of every step; one pass back has the

@@ -13,6 +13,8 @@ struct Look {
 
   // How much each written token looks at each one read, over all heads and layers. (T, S)
   viz::Matrix mean_weights() const;
+  // Does each target word of the dictionary look most at its source word?
+  bool finds(const std::vector<Pair>& dictionary) const;
 };
 Look look_at(const Translator& translator, const Pair& pair);
 
