@@ -45,7 +45,6 @@ Tensor w_key() { return tensor({{2, 0, 0}, {0, 1, 0}, {0, 0, 1}}); }
 Tensor w_value() { return tensor({{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}); }
 
 // --- 1. Five steps, with loops
-// -------------------------------------------------------------------------------------
 
 // y = W x for one word: each row of W is one question put to x.
 std::vector<double> project(const Tensor& w, const Tensor& x, Index word) {
@@ -83,7 +82,6 @@ Look look_around(const Tensor& x, Index asking) {
 }
 
 // --- 2. The same with matrices
-// -------------------------------------------------------------------------------------
 
 struct Attended {
   Tensor weights, output;  // (T, S), (T, D)
@@ -109,16 +107,15 @@ void five_steps(Lesson& lesson) {
   lesson.numbers(x, words, {"animal", "thing", "action"}, 1);
   lesson.say(
       "The last word, `it`, wants to know what it stands for. Its query is compared with the key of each "
-      "word, divided by "
-      "√3, put through softmax:");
+      "word, divided by √3, put through softmax:");
   const Look look = look_around(x, 5);
   std::vector<std::vector<std::string>> rows;
   for (std::size_t j = 0; j < words.size(); ++j)
     rows.push_back({words[j], fmt::format("{:.3f}", look.scores[j]), fmt::format("{:.3f}", look.weights[j])});
   lesson.table({"it looks at", "score", "weight"}, rows);
   lesson.say(
-      "It finds `cat`, and takes {:.0f}% of its new self from there: output ({:.2f}, {:.2f}, {:.2f}), mostly "
-      "animal.",
+      "It finds `cat`, and takes {:.0f}% of its new self from there: output ({:.2f}, {:.2f}, {:.2f}), "
+      "mostly animal.",
       100 * look.weights[1], look.output[0], look.output[1], look.output[2]);
 
   lesson.section("The same, all words at once");
@@ -148,7 +145,6 @@ void five_steps(Lesson& lesson) {
 }
 
 // --- 3. Why divide by √d_k?
-// ----------------------------------------------------------------------------------------
 
 struct Spread {
   double variance, entropy, entropy_scaled, gradient, gradient_scaled;
@@ -184,10 +180,9 @@ void why_scale(Lesson& lesson) {
   lesson.section("Why ÷ √d_k?");
   lesson.say(
       "q·k is a sum of d_k products. If the components have variance 1, each product has variance 1, and so "
-      "the sum has "
-      "variance d_k. Large scores make softmax choose one key and nothing else: its entropy (how many keys "
-      "it really looks "
-      "at) goes to 0, and so does its gradient, so it cannot learn to choose otherwise. Measured, 64 keys:");
+      "the sum has variance d_k. Large scores make softmax choose one key and nothing else: its entropy "
+      "(how many keys it really looks at) goes to 0, and so does its gradient, so it cannot learn to choose "
+      "otherwise. Measured, 64 keys:");
   Rng rng(lesson.seed);
   std::vector<std::vector<std::string>> rows;
   std::vector<double> sizes, variance, entropy, entropy_scaled;
@@ -228,14 +223,12 @@ void why_scale(Lesson& lesson) {
 }
 
 // --- 4. What attention is, and what it is not
-// ----------------------------------------------------------------------
 
 void self_and_cross(Lesson& lesson) {
   lesson.section("Self-attention and cross-attention");
   lesson.say(
       "Nothing says that queries and keys must come from the same words. In a translator, the French word "
-      "being written "
-      "asks (T = 2 queries), the English sentence answers (S = 6 keys and values):");
+      "being written asks (T = 2 queries), the English sentence answers (S = 6 keys and values):");
   const Tensor x = six_words(), french = tensor({{0.1, 0.9, 0.1}, {0.9, 0.0, 0.1}});  // lait, chat
   const Attended cross =
       attend(matmul(french, w_query(), Transpose::second), matmul(x, w_key(), Transpose::second),
@@ -249,9 +242,8 @@ void order_does_not_matter(Lesson& lesson) {
   lesson.section("A bag of words");
   lesson.say(
       "Attention compares each with each, wherever they stand. Shuffle the words, and the outputs are the "
-      "same, shuffled: "
-      "it is permutation-equivariant. `dog bites man` and `man bites dog` are one to it. Lesson 09 gives it "
-      "positions.");
+      "same, shuffled: it is permutation-equivariant. `dog bites man` and `man bites dog` are one to it. "
+      "Lesson 09 gives it positions.");
   std::vector<int> order(words.size());
   std::iota(order.begin(), order.end(), 0);
   Rng rng(lesson.seed);
@@ -264,7 +256,6 @@ void order_does_not_matter(Lesson& lesson) {
 }
 
 // --- 5. Why not a recurrent network?
-// -------------------------------------------------------------------------------
 
 double seconds_of(const std::function<void()>& work) {
   double best = 1e9;
@@ -280,45 +271,69 @@ void why_not_recurrence(Lesson& lesson) {
   lesson.section("Why not a recurrent network?");
   lesson.say(
       "What a word knows of another has to travel. In a recurrent network it passes through every word in "
-      "between, one after "
-      "the other; in attention it takes one step. For n words of d channels (kernel k, neighbourhood r):");
+      "between, one after the other; in attention it takes one step. For n words of d channels (kernel k, "
+      "neighbourhood r):");
   lesson.table({"layer", "operations", "one after another", "longest path"},
                {{"self-attention", "n² d", "1", "1"},
                 {"recurrence", "n d²", "n", "n"},
                 {"convolution", "k n d²", "1", "n/k; dilated log_k n"},
                 {"restricted attention", "r n d", "1", "n/r"}});
-  const NoGrad no_grad;
   const Index d = 64;
   Rng rng(lesson.seed);
-  const Tensor w = normal({d, d}, rng, 0, real(0.05));
+  const Tensor w = normal({d, d}, rng, 0, real(0.9) / std::sqrt(static_cast<real>(d)));
+  const auto recur = [&](const Tensor& x) {  // (n, d) -> (1, d)
+    Tensor state = zeros({1, d});
+    for (Index t = 0; t < x.size(0); ++t)
+      state = tanh(matmul(state, w) + slice(x, 0, t, t + 1));  // each needs the one before
+    return state;
+  };
+
+  lesson.say(
+      "What the path does: how much does the last output change with each of 128 words? Measured by its "
+      "gradient (lesson 02), as a share of what the word just before the last one has:");
+  const auto influence = [&](const auto& last_output) {
+    Tensor x = normal({128, d}, rng, 0, real(0.3)).requires_grad();
+    backward(sum(last_output(x)));
+    const Tensor size = sqrt(sum(x.grad() * x.grad(), 1));  // (128)
+    return std::vector<double>{size(126) / size(126), size(119) / size(126), size(63) / size(126),
+                               size(0) / size(126)};
+  };
+  const std::vector<double> direct = influence(
+                                [](const Tensor&x) { return slice(attend(x, x, x).output, 0, 127, 128); }),
+                            handed_on = influence(recur);
+  const auto row_of = [](const std::string& name, const std::vector<double>& shares) {
+    return std::vector<std::string>{name, fmt::format("{:.1g}", shares[0]), fmt::format("{:.1g}", shares[1]),
+                                    fmt::format("{:.1g}", shares[2]), fmt::format("{:.1g}", shares[3])};
+  };
+  lesson.table({"words in between", "0", "7", "63", "126"},
+               {row_of("attention", direct), row_of("recurrence", handed_on)});
+  lesson.claim(direct[3] > 0.05 && handed_on[3] < 1e-3,
+               "attention reaches the first word as well as any other; handed on from word to word, next to "
+               "nothing is left of it");
+
+  const NoGrad no_grad;
   std::vector<std::vector<std::string>> rows;
   double first_attention = 0, first_recurrence = 0, attention_growth = 0, recurrence_growth = 0;
   for (const Index n : {128, 256, 512, 1024}) {
     const Tensor x = normal({n, d}, rng);
-    const double attention_time = seconds_of([&] { attend(x, x, x); });
-    const double recurrence_time = seconds_of([&] {
-      Tensor state = zeros({1, d});
-      for (Index t = 0; t < n; ++t)
-        state = tanh(matmul(state, w) + slice(x, 0, t, t + 1));  // each needs the one before
-    });
+    const double attention_time = seconds_of([&] { attend(x, x, x); }),
+                 recurrence_time = seconds_of([&] { recur(x); });
     if (n == 128) first_attention = attention_time, first_recurrence = recurrence_time;
-    attention_growth = attention_time / first_attention,
+    attention_growth = attention_time / first_attention;
     recurrence_growth = recurrence_time / first_recurrence;
-    rows.push_back({fmt::format("{}", n), fmt::format("{:.1f}", 2e-6 * static_cast<double>(2 * n * n * d)),
-                    fmt::format("{:.1f}", 2e-6 * static_cast<double>(n * d * d)),
+    // q·k and weight · v for each pair of words; state · w for each word. A multiply-add is two FLOP.
+    rows.push_back({fmt::format("{}", n), fmt::format("{:.1f}", 4e-6 * static_cast<double>(n * n * d)),
                     fmt::format("{:.0f} µs", 1e6 * attention_time),
-                    fmt::format("{:.0f} µs", 1e6 * recurrence_time), "1", fmt::format("{}", n)});
+                    fmt::format("{:.1f}", 2e-6 * static_cast<double>(n * d * d)),
+                    fmt::format("{:.0f} µs", 1e6 * recurrence_time)});
   }
-  lesson.say("Counted and timed here, d = {}:", d);
-  lesson.table({"n", "attention MFLOP", "recurrence MFLOP", "attention", "recurrence", "path", "path"}, rows);
+  lesson.say("And what they cost, counted and timed here, d = {}:", d);
+  lesson.table({"n", "attention, MFLOP", "time", "recurrence, MFLOP", "time"}, rows);
   lesson.say(
-      "Eight times the words cost attention {:.0f} times the time (it grows with n²) and recurrence {:.0f} "
-      "times (n), yet "
-      "recurrence cannot be spread over words, and its path is n long. While n < d, attention does even less "
-      "work.",
+      "Eight times the words are 64 times the work for attention (n²) and 8 times for recurrence (n); in "
+      "time it was {:.0f} and {:.0f}. Recurrence does less, but in n small steps that wait for each other, "
+      "where attention does two large products. What n² means for long texts is lesson 18.",
       attention_growth, recurrence_growth);
-  lesson.claim(attention_growth > recurrence_growth,
-               "attention's cost grows faster than the number of words: lesson 18 is about that");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstdio>   // fflush, fputs
 #include <cstdlib>  // getenv
+#include <sstream>  // istringstream
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
@@ -37,6 +38,22 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
+// Words in lines of at most text_width. The first line begins with `start`, the others with `indent`.
+std::string filled(const std::string& text, const std::string& start = "", const std::string& indent = "") {
+  std::string out, line = start;
+  bool empty = true;  // the line has no word yet
+  std::istringstream words(text);
+  for (std::string word; words >> word; empty = false) {
+    if (!empty && columns(line) + 1 + columns(word) > text_width) {
+      out += line + "\n";
+      line = indent;
+      empty = true;
+    }
+    line += (empty ? "" : " ") + word;
+  }
+  return out + line + "\n";
+}
+
 }  // namespace
 
 void Lesson::write(const std::string& shown, const std::string& kept) {
@@ -51,23 +68,7 @@ void Lesson::section(const std::string& title) {
         fmt::format("\n{}\n{}\n", title, line));
 }
 
-void Lesson::paragraph(const std::string& text) {
-  std::string out, word, line;
-  const auto flush_word = [&] {
-    if (word.empty()) return;
-    if (!line.empty() && columns(line) + 1 + columns(word) > text_width) out += line + "\n", line.clear();
-    line += (line.empty() ? "" : " ") + word;
-    word.clear();
-  };
-  for (const char c : text) {
-    if (c == ' ' || c == '\n')
-      flush_word();
-    else
-      word += c;
-  }
-  flush_word();
-  write(out + line + "\n");
-}
+void Lesson::paragraph(const std::string& text) { write(filled(text)); }
 
 void Lesson::equation(const std::string& text) {
   write(fmt::format("\n    {}\n\n", colored("1", text)), fmt::format("\n    {}\n\n", text));
@@ -82,13 +83,13 @@ void Lesson::table(const std::vector<std::string>& header,
       if (c < row.size()) widths[c] = std::max(widths[c], columns(row[c]));
   }
   const auto line = [&](const std::vector<std::string>& cells) {
-    std::string text = " ";
-    for (std::size_t c = 0; c < cells.size(); ++c)
-      text += fmt::format(" {} ", padded(cells[c], widths[c], c > 0));
+    std::string text;
+    for (std::size_t c = 0; c < cells.size(); ++c) text += "  " + padded(cells[c], widths[c], c > 0);
+    text.erase(text.find_last_not_of(' ') + 1);
     return text + "\n";
   };
-  std::string rule = "  ";
-  for (const std::size_t width : widths) rule += std::string(width, '-') + "  ";
+  std::string rule;
+  for (const std::size_t width : widths) rule += "  " + std::string(width, '-');
   std::string text = line(header) + rule + "\n";
   for (const auto& row : rows) text += line(row);
   write(text);
@@ -132,15 +133,16 @@ void Lesson::check(bool holds, const std::string& fact) {
   ++claims_;
   if (!holds) ++broken_;
   const std::string sign = holds ? "✓" : "✗ does not hold:";
-  write(colored(holds ? "32" : "1;31", sign) + " " + fact + "\n", sign + " " + fact + "\n");
+  const std::string text = filled(fact, sign + " ", "  ");
+  write(colored(holds ? "32" : "1;31", sign) + text.substr(sign.size()), text);
 }
 
 void Lesson::try_next(const std::vector<Suggestion>& suggestions) {
   section("Try");
   int number = 0;
   for (const Suggestion& suggestion : suggestions) {
-    say("{}. {}", ++number, suggestion.change);
-    say("   {} {}", "→", suggestion.effect);
+    write(filled(suggestion.change, fmt::format("{}. ", ++number), "   "));
+    write(filled(suggestion.effect, "   → ", "     "));
   }
   const std::string digits = info_.name.substr(0, 2);
   say("Then do the exercise: `make start` once, write into my/{}.hpp, and `make check-{}`.", info_.name,
