@@ -41,14 +41,17 @@ KERNEL_SOURCES := $(sort $(wildcard core/kernels/*.cpp))
 LIB_OBJECTS    := $(LIB_SOURCES:%.cpp=$(O)/%.o) \
                   $(foreach t,$(TARGETS),$(KERNEL_SOURCES:%.cpp=$(O)/%.$(t).o))
 LIB            := $(B)/libattn.a
-# Lesson 13 is tested like the library: all of it but its main.
+PRESS_SOURCES  := $(filter-out %main.cpp,$(sort $(wildcard notebooks_cpp/press/*.cpp)))
+# Lesson 13 and the press are tested like the library: all of them but their mains.
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) lessons/support/lesson.cpp lessons/support/options.cpp \
-                  $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp))
+                  $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)) \
+                  $(PRESS_SOURCES) notebooks_cpp/notebook.cpp
 UNIT_OBJECTS   := $(UNIT_SOURCES:%.cpp=$(O)/%.o)
 LESSON_NAMES   := $(notdir $(patsubst %/lesson.cpp,%,$(sort $(wildcard lessons/[0-9]*/lesson.cpp))))
 LESSONS        := $(LESSON_NAMES:%=$(B)/lessons/%)
 
 include lessons/coach/coach.mk
+include notebooks_cpp/press/press.mk
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -1,12 +1,12 @@
 #include "core/viz/gallery.hpp"
 
-#include <algorithm>    // find_if, sort
-#include <array>        // array
-#include <cctype>       // isalnum, isdigit, toupper
-#include <fstream>      // ifstream
-#include <string_view>  // string_view
+#include <fmt/format.h>  // format
 
-#include "core/error.hpp"
+#include <algorithm>  // find_if, sort
+#include <cctype>     // isdigit, toupper
+#include <fstream>    // ifstream
+
+#include "core/viz/html.hpp"
 #include "core/viz/output_file.hpp"
 
 namespace attn::viz {
@@ -20,51 +20,6 @@ std::string one_field(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   return text;
-}
-
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    if (c == '&')
-      html += "&amp;";
-    else if (c == '<')
-      html += "&lt;";
-    else if (c == '>')
-      html += "&gt;";
-    else if (c == '"')
-      html += "&quot;";
-    else
-      html += c;
-  }
-  return html;
-}
-
-std::string link_to(std::string_view path) {
-  std::string link;
-  for (const char c : path) {
-    if (std::isalnum(static_cast<unsigned char>(c)) ||
-        std::string_view("-_.~/").find(c) != std::string_view::npos)
-      link += c;
-    else
-      link += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return link;
-}
-
-struct PixelSize {
-  unsigned width = 0, height = 0;
-};
-
-// A PNG begins with 8 bytes of signature, 8 of chunk header, then width and height, highest byte first.
-PixelSize png_size(const fs::path& path) {
-  std::array<char, 24> head{};
-  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-  const auto number = [&](std::size_t at) {
-    unsigned value = 0;
-    for (std::size_t i = at; i < at + 4; ++i) value = value << 8 | static_cast<unsigned char>(head[i]);
-    return value;
-  };
-  return {number(16), number(20)};
 }
 
 // "06_self_attention": number "06", name "Self attention".
@@ -92,13 +47,9 @@ constexpr const char* page_start = R"(<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>attention.cpp: the pictures</title>
 <style>
-:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --ink: #242933; --soft: #626b78; --line: #e1e4ea; --accent: #2f6fde; }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #14171c; --card: #1e2229; --ink: #e6e9ee; --soft: #9aa4b2; --line: #323842; --accent: #7fb0ff; }
-}
-* { box-sizing: border-box; }
-html { scroll-behavior: smooth; scroll-padding-top: 5rem; }
-body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+)";
+
+constexpr const char* page_style = R"(html { scroll-behavior: smooth; scroll-padding-top: 5rem; }
 header, main { max-width: 1600px; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }
 header { padding-top: 2.2rem; padding-bottom: 1.2rem; }
 h1 { margin: 0; font-size: clamp(1.6rem, 5vw, 2.3rem); letter-spacing: -0.02em; line-height: 1.2; }
@@ -179,29 +130,29 @@ void write_gallery(const fs::path& out) {
     for (const PictureRecord& record : recorded_pictures(folder)) {
       if (!fs::exists(folder / record.file)) continue;
       const PixelSize size = png_size(folder / record.file);
-      const std::string link = link_to(name + "/" + record.file);
+      const std::string link = escape_link(name + "/" + record.file);
       figures += fmt::format(
           "<figure style=\"width:{5}px\"><a href=\"{2}\"><img src=\"{2}\" width=\"{0}\" height=\"{1}\" "
           "loading=\"lazy\" "
           "alt=\"{3}\"></a>\n<figcaption><b>{3}</b><span>{4}</span></figcaption></figure>\n",
-          size.width, size.height, link, escaped(record.title), escaped(record.caption),
+          size.width, size.height, link, escape_html(record.title), escape_html(record.caption),
           size.width + 2);  // with its border
     }
     if (figures.empty()) continue;
     const Heading heading = heading_of(name);
     const std::string text_link =
         fs::exists(folder / "output.txt")
-            ? fmt::format("<a href=\"{}\">what it printed</a>", link_to(name + "/output.txt"))
+            ? fmt::format("<a href=\"{}\">what it printed</a>", escape_link(name + "/output.txt"))
             : "";
-    links += fmt::format("<a href=\"#{}\">{} {}</a>\n", link_to(name), escaped(heading.number),
-                         escaped(heading.name));
+    links += fmt::format("<a href=\"#{}\">{} {}</a>\n", escape_link(name), escape_html(heading.number),
+                         escape_html(heading.name));
     sections += fmt::format(
         "<section id=\"{}\">\n<h2><span>{}</span>{}{}</h2>\n<div class=\"pictures\">\n{}</div>\n</section>\n",
-        escaped(name), escaped(heading.number), escaped(heading.name), text_link, figures);
+        escape_html(name), escape_html(heading.number), escape_html(heading.name), text_link, figures);
   }
   if (sections.empty())
     sections = "<section><p>No pictures yet: a lesson draws them when it runs.</p></section>\n";
-  std::string page = page_start;
+  std::string page = std::string(page_start) + base_style + page_style;
   if (!links.empty()) page += "<nav aria-label=\"Lessons\"><div>\n" + links + "</div></nav>\n";
   page += "<main>\n" + sections +
           "</main>\n<footer>Made by the lessons of attention.cpp.</footer>\n</body>\n</html>\n";

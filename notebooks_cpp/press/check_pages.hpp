@@ -1,0 +1,72 @@
+// Looking at every page that was made: the book, the notebooks and the gallery of pictures.
+//
+// Each page is opened in a browser and must pass these checks:
+//
+//   opens    it loads and comes to rest
+//   links    what it links to is there, and has the anchor; links to the web are listed, not followed
+//   loads    its pictures, scripts and styles are there, and none comes from elsewhere
+//   console  no error, no warning, no uncaught exception
+//   wide     it fits into a window of 1280 x 900
+//   narrow   it fits into a window of 390 x 844, a telephone's
+//   colours  on a few pages: text stands out from its background, in light and in dark mode
+//
+// Links are read from the page as its scripts left it; on an index.html with a search, letters are typed
+// there and what it finds is checked, too. Pictures go to DIR/pages/: of all pages of a small folder, of some
+// of a large one, and of every page that does not fit. Cost: a fifth of a second for a page on a busy
+// machine, and as much again for a picture.
+#pragma once
+
+#include <cstddef>      // size_t
+#include <filesystem>   // path
+#include <functional>   // function
+#include <map>          // map
+#include <optional>     // optional
+#include <set>          // set
+#include <string>       // string
+#include <string_view>  // string_view
+#include <vector>       // vector
+
+namespace attn::press {
+
+struct Link {
+  std::string written;  // as it is in the page
+  std::string url;      // as the browser understands it: absolute
+  bool loads = false;   // a picture, script or style that the page needs, rather than a way to leave it
+};
+
+struct VisitedPage {
+  std::filesystem::path file;
+  std::set<std::string> anchors;
+  std::vector<Link> links;
+  std::map<std::string, std::set<std::string>>
+      faults;  // by check; a check that found nothing has an empty set
+};
+
+struct FileTarget {
+  std::filesystem::path file;
+  std::string anchor;
+};
+
+std::string file_url(const std::filesystem::path& file);        // of an absolute path
+std::optional<FileTarget> file_target(const std::string& url);  // nothing unless it is a file: URL
+bool is_elsewhere(const std::string& url);                      // has to be fetched from another machine
+std::string decode_base64(std::string_view text);
+
+// The pages below `root`: of the gallery (index.html), the notebooks and the book, sorted.
+std::vector<std::filesystem::path> find_pages(const std::filesystem::path& root);
+
+// Those that are worth a picture: all of a folder with few pages; else its index, its numbered lessons, and
+// some.
+std::set<std::filesystem::path> choose_pictures(const std::vector<std::filesystem::path>& pages);
+
+// The checks "links" and "loads" as far as files tell. Returns the links to the web, each with a page that
+// has it.
+std::map<std::string, std::filesystem::path> check_links(std::vector<VisitedPage>& pages,
+                                                         const std::filesystem::path& root);
+
+// All checks, in a browser. `progress` is told how many pages are done.
+std::vector<VisitedPage> visit_pages(const std::vector<std::filesystem::path>& files,
+                                     const std::filesystem::path& root,
+                                     const std::function<void(std::size_t done)>& progress);
+
+}  // namespace attn::press

@@ -1,0 +1,94 @@
+// build/check_pages: opens every page of the book, the notebooks and the gallery; see check_pages.hpp.
+#include <fmt/format.h>
+#include <unistd.h>  // isatty
+
+#include <csignal>  // SIGINT
+#include <cstdio>   // fflush
+
+#include "lessons/support/options.hpp"
+#include "notebooks_cpp/press/check_pages.hpp"
+#include "notebooks_cpp/press/chromium.hpp"
+
+namespace attn::press {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int passed_code = 0, failed_code = 1, usage_code = 2, interrupted_code = 128 + SIGINT;
+
+struct Part {
+  const char *path, *target;
+};
+constexpr Part parts[] = {{"index.html", "lessons"}, {"notebooks", "notebooks"}, {"book", "book"}};
+
+// Throws if there is nothing to look at, or if something is missing that has to be there.
+void look_for_parts(const fs::path& out, bool need_all) {
+  std::string missing;
+  int found = 0;
+  for (const Part& part : parts) {
+    if (fs::exists(out / part.path))
+      ++found;
+    else
+      missing += fmt::format(" {}", part.target);
+  }
+  if (found == 0 || (need_all && !missing.empty()))
+    throw UsageError(fmt::format("{}: pages are missing; run `make{}` first", out.string(), missing));
+  if (!missing.empty()) fmt::print("Not made yet, and so not checked: `make{}` makes the rest.\n", missing);
+}
+
+// Pictures of earlier runs would be taken for pictures of this one.
+void remove_pictures(const fs::path& folder) {
+  if (!fs::is_directory(folder)) return;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".png") fs::remove(entry.path());
+}
+
+int check(const fs::path& out, bool need_all) {
+  look_for_parts(out, need_all);
+  const fs::path root = fs::canonical(out);
+  const auto shown = [&](const fs::path& file) { return (out / file.lexically_relative(root)).string(); };
+  const std::vector<fs::path> files = find_pages(root);
+  remove_pictures(root / "pages");
+  stop_on_signals();
+  std::vector<VisitedPage> pages = visit_pages(files, root, [&](std::size_t done) {
+    if (!isatty(2)) return;
+    fmt::print(stderr, "\r{} of {} pages{}", done, files.size(), done == files.size() ? "\n" : "");
+    std::fflush(stderr);
+  });
+  const std::map<std::string, fs::path> outward = check_links(pages, root);
+
+  if (!outward.empty()) fmt::print("Links to the web, not followed:\n");
+  for (const auto& [url, page] : outward) fmt::print("  {}  ({})\n", url, shown(page));
+  int passed = 0, failed = 0;
+  for (const VisitedPage& page : pages)
+    for (const auto& [name, faults] : page.faults) {
+      ++(faults.empty() ? passed : failed);
+      for (const std::string& fault : faults) fmt::print("{}: {}\n", shown(page.file), fault);
+    }
+  fmt::print("{} pages were opened; pictures of them are in {}\n", pages.size(), (out / "pages").string());
+  fmt::print("{} passed, {} failed\n", passed, failed);
+  return failed == 0 ? passed_code : failed_code;
+}
+
+int main(int argc, char** argv) {
+  try {
+    bool need_all = false;
+    Options options(
+        "build/check_pages [DIR] [options]",
+        "Opens every page of the book, the notebooks and the gallery in DIR (out) in a headless browser.");
+    options.add_flag("--all", "a part that has not been made is an error", need_all);
+    const std::vector<std::string> words = options.parse(argc, argv);
+    if (words.size() > 1) throw UsageError("one folder is enough: build/check_pages [DIR]");
+    return check(words.empty() ? "out" : words[0], need_all);
+  } catch (const Interrupted&) {
+    return interrupted_code;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "check_pages: {}\n", error.what());
+    return usage_code;
+  }
+}
+
+}  // namespace
+}  // namespace attn::press
+
+int main(int argc, char** argv) { return attn::press::main(argc, argv); }

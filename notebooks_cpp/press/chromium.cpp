@@ -1,0 +1,219 @@
+#include "notebooks_cpp/press/chromium.hpp"
+
+#include <fcntl.h>     // fcntl, open
+#include <poll.h>      // poll
+#include <signal.h>    // kill, sigaction
+#include <sys/wait.h>  // waitpid
+#include <unistd.h>    // dup2, execvp, fork, pipe, read, write
+#ifdef __linux__
+#include <sys/prctl.h>  // prctl
+#endif
+
+#include <algorithm>    // min, none_of
+#include <cerrno>       // errno
+#include <cstdlib>      // getenv, mkdtemp, setenv
+#include <cstring>      // strerror
+#include <fstream>      // ifstream
+#include <string_view>  // string_view
+#include <utility>      // exchange, move
+
+namespace attn::press {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int browser_reads = 3, browser_writes = 4;  // the protocol's own numbers
+constexpr Chromium::Seconds start_limit(60);          // a cold start from a slow disk
+
+volatile sig_atomic_t interrupted = 0;
+
+std::string find_program() {
+  if (const char* chosen = std::getenv("CHROMIUM")) return chosen;
+  const char* path = std::getenv("PATH");
+  for (const char* name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"})
+    for (std::string_view left = path ? path : ""; !left.empty();) {
+      const std::size_t end = std::min(left.find(':'), left.size());
+      const fs::path program = fs::path(left.substr(0, end)) / name;
+      if (access(program.c_str(), X_OK) == 0) return program;
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+  fail("chromium: it is not installed; `sh .ci/packages chromium` installs it, or name yours in $CHROMIUM");
+}
+
+struct Pipe {
+  int read_end, write_end;
+};
+
+// Neither end lives on in other programs that we start.
+Pipe make_pipe() {
+  int ends[2];
+  if (pipe(ends) != 0) fail("chromium: no pipe could be made: {}", std::strerror(errno));
+  for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+  return {ends[0], ends[1]};
+}
+
+std::vector<std::string> arguments_of(const std::string& program, const fs::path& profile) {
+  std::vector<std::string> arguments = {
+      program, "--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile.string(),
+      // Pages are to need nothing from elsewhere, and a request for it is to fail at once.
+      "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking",
+      "--disable-component-update", "--disable-sync", "--no-first-run", "--no-default-browser-check",
+      "--disable-extensions", "--disable-breakpad", "--disable-crash-reporter", "--password-store=basic",
+      "--use-mock-keychain", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio"};
+  if (geteuid() == 0) arguments.push_back("--no-sandbox");  // as root it does not start with one
+  return arguments;
+}
+
+}  // namespace
+
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };  // and no SA_RESTART: poll is to return
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+Chromium::Chromium() : Chromium(Empty{}) {
+  start(find_program());
+  const Json target = call("Target.createTarget", {{"url", "about:blank"}}, start_limit);
+  session_ =
+      call("Target.attachToTarget", {{"targetId", target["targetId"]}, {"flatten", true}})["sessionId"];
+  for (const char* domain : {"Page", "Runtime", "Network", "Log"}) call(std::string(domain) + ".enable");
+}
+
+void Chromium::start(const std::string& program) {
+  std::string name = (fs::temp_directory_path() / "attn-chromium-XXXXXX").string();
+  if (!mkdtemp(name.data())) fail("chromium: cannot create {}: {}", name, std::strerror(errno));
+  profile_ = name;
+  const std::vector<std::string> arguments = arguments_of(program, profile_);
+  std::vector<char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  const std::string log = profile_ / "stderr.txt";
+
+  const Pipe commands = make_pipe(), answers = make_pipe();
+  process_ = fork();
+  if (process_ < 0) fail("chromium: no process could be started: {}", std::strerror(errno));
+  if (process_ == 0) {
+    setpgid(0, 0);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // even a SIGKILL of ours does not leave it running
+#endif
+    // The ends may themselves be 3 or 4, so both go out of the way first.
+    const int reads = fcntl(commands.read_end, F_DUPFD_CLOEXEC, 10);
+    const int writes = fcntl(answers.write_end, F_DUPFD_CLOEXEC, 10);
+    dup2(reads, browser_reads);
+    dup2(writes, browser_writes);
+    dup2(::open("/dev/null", O_RDWR | O_CLOEXEC), 0);
+    dup2(::open(log.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), 1);
+    dup2(1, 2);
+    for (const char* variable : {"XDG_CONFIG_HOME", "XDG_CACHE_HOME"}) setenv(variable, profile_.c_str(), 1);
+    execvp(program.c_str(), pointers.data());
+    fmt::print(stderr, "cannot run {}: {}\n", program, std::strerror(errno));
+    _exit(127);
+  }
+  setpgid(process_, process_);  // here as well: whoever comes first
+  close(commands.read_end);
+  close(answers.write_end);
+  to_browser_ = commands.write_end;
+  from_browser_ = answers.read_end;
+  signal(SIGPIPE, SIG_IGN);  // a browser that has died is told by write's error
+}
+
+Chromium::~Chromium() {
+  for (const int end : {to_browser_, from_browser_})
+    if (end >= 0) close(end);
+  if (process_ > 0) {
+    kill(-process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    // Its helpers are not our children: the group is gone when there is nobody left to signal.
+    for (int tries = 0; tries < 200 && kill(-process_, SIGKILL) == 0; ++tries) usleep(10'000);
+  }
+  std::error_code ignored;
+  if (!profile_.empty()) fs::remove_all(profile_, ignored);
+}
+
+void Chromium::fail_as_ended() {
+  std::ifstream log(profile_ / "stderr.txt");
+  std::string last;
+  for (std::string line; std::getline(log, line);)
+    if (!line.empty()) last = line;
+  fail("chromium: the browser has ended; its last words: {}", last.empty() ? "none" : last);
+}
+
+void Chromium::send(const Json& message) {
+  const std::string text = message.dump();
+  std::string_view left(text.c_str(), text.size() + 1);  // with its NUL
+  while (!left.empty()) {
+    const ssize_t count = write(to_browser_, left.data(), left.size());
+    if (count < 0 && errno != EINTR) fail_as_ended();
+    if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+Json Chromium::receive(Clock::time_point deadline, const std::string& awaited) {
+  for (std::size_t searched = 0;;) {
+    const std::size_t end = received_.find('\0', searched);
+    if (end != std::string::npos) {
+      Json message = Json::parse(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(end));
+      received_.erase(0, end + 1);
+      return message;
+    }
+    searched = received_.size();
+
+    if (interrupted) throw Interrupted("interrupted");
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) throw Timeout("chromium: no answer in time to " + awaited);
+    pollfd answers{from_browser_, POLLIN, 0};
+    // In slices, for the signal that comes just before poll.
+    if (poll(&answers, 1, static_cast<int>(std::min<long long>(left, 200))) <= 0) continue;
+    char block[1 << 16];
+    const ssize_t count = read(from_browser_, block, sizeof block);
+    if (count == 0 || (count < 0 && errno != EINTR)) fail_as_ended();
+    if (count > 0) received_.append(block, static_cast<std::size_t>(count));
+  }
+}
+
+Json Chromium::call(const std::string& method, Json parameters, Seconds limit) {
+  const int id = ++last_id_;
+  Json message = {{"id", id}, {"method", method}, {"params", std::move(parameters)}};
+  if (!session_.empty()) message["sessionId"] = session_;
+  send(message);
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+  for (;;) {
+    Json reply = receive(deadline, method);
+    if (!reply.contains("id"))
+      events_.push_back(std::move(reply));
+    else if (reply["id"] == id) {
+      if (reply.contains("error"))
+        fail("chromium: {}: {}", method, reply["error"]["message"].get<std::string>());
+      return std::move(reply["result"]);
+    }
+  }
+}
+
+void Chromium::open(const std::string& url, Seconds limit) {
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+  events_.clear();
+  const Json answer = call("Page.navigate", {{"url", url}}, limit);
+  if (answer.contains("errorText"))
+    fail("chromium: {} does not open: {}", url, answer["errorText"].get<std::string>());
+  const auto has_loaded = [&](const Json& event) {
+    return event.value("method", "") == "Page.loadEventFired";
+  };
+  while (std::none_of(events_.begin(), events_.end(), has_loaded))
+    events_.push_back(receive(deadline, "the loading of " + url));
+}
+
+Json Chromium::evaluate(const std::string& script, Seconds limit) {
+  const Json answer = call("Runtime.evaluate",
+                           {{"expression", script}, {"awaitPromise", true}, {"returnByValue", true}}, limit);
+  if (answer.contains("exceptionDetails"))
+    fail("chromium: a script failed: {}", answer["exceptionDetails"].dump());
+  return answer["result"].value("value", Json());
+}
+
+std::vector<Json> Chromium::take_events() { return std::exchange(events_, {}); }
+
+}  // namespace attn::press

@@ -1,0 +1,404 @@
+#include "notebooks_cpp/press/math.hpp"
+
+#include <fmt/format.h>  // format
+
+#include <cctype>   // isalpha, isdigit
+#include <string>   // string
+#include <utility>  // exchange, pair
+
+#include "core/error.hpp"
+#include "core/viz/text.hpp"                     // encode_utf8
+#include "notebooks_cpp/press/html.hpp"          // escape_html
+#include "notebooks_cpp/press/math_reader.hpp"   // LatexReader
+#include "notebooks_cpp/press/math_symbols.hpp"  // symbols, accents, spaces
+
+namespace attn::press {
+namespace {
+
+// Letters of the alphabets for mathematics, which Unicode has one after another, but for those that had been
+// there before.
+std::string letter_in(std::string_view alphabet, char c) {
+  const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
+  const char32_t place = static_cast<char32_t>(upper ? c - 'A' : c - 'a');
+  if (alphabet == "mathbf" || alphabet == "boldsymbol") {
+    if (is_digit(c)) return viz::encode_utf8(0x1D7CE + static_cast<char32_t>(c - '0'));
+    return viz::encode_utf8((upper ? 0x1D400u : 0x1D41Au) + place);
+  }
+  if (alphabet == "mathbb" && upper) {
+    const std::size_t older = std::string_view("CHNPQRZ").find(c);
+    if (older != std::string_view::npos)
+      return viz::encode_utf8(U"\u2102\u210D\u2115\u2119\u211A\u211D\u2124"[older]);
+    return viz::encode_utf8(0x1D538 + place);
+  }
+  if (alphabet == "mathcal" && upper) {
+    const std::size_t older = std::string_view("BEFHILMR").find(c);
+    if (older != std::string_view::npos)
+      return viz::encode_utf8(U"\u212C\u2130\u2131\u210B\u2110\u2112\u2133\u211B"[older]);
+    return viz::encode_utf8(0x1D49C + place);
+  }
+  fail("math: \\{}{{{}}}: there is no such letter{}", alphabet, c, lower ? "; it takes capitals" : "");
+}
+
+struct Atom {
+  std::string mathml;
+  Kind kind = Kind::ordinary;
+  bool limits = false;
+  double height = 1;  // about, in lines of text
+};
+
+Atom box(std::string mathml, double height) { return {std::move(mathml), Kind::ordinary, false, height}; }
+
+std::string row(const std::string& content) { return "<mrow>" + content + "</mrow>"; }
+
+// Browsers stretch brackets and roots only if they have a font for mathematics, and many have none. So we
+// stretch them ourselves, by the height that we guess, which looks the same everywhere.
+std::string stretched(std::string_view sign, double height, std::string_view form) {
+  if (sign.empty()) return "";
+  const std::string style = height > 1.3 ? fmt::format(" style=\"transform:scaleY({:.2f})\"", height) : "";
+  return fmt::format("<mo stretchy=\"false\" form=\"{}\"{}>{}</mo>", form, style, sign);
+}
+
+class Parser : LatexReader {
+ public:
+  Parser(std::string_view latex, bool display) : LatexReader(latex), display_(display) {}
+
+  std::string whole() {
+    const Atom content = sequence();
+    if (at_ < latex_.size()) wrong(fmt::format("{} has no beginning", next_word()));
+    return content.mathml;
+  }
+
+ private:
+  // Atoms one after another, as one row, with TeX's thin space beside the names of functions.
+  Atom sequence() {
+    Atom whole;
+    Kind previous = Kind::none;
+    while (!at_end_of_sequence()) {
+      previous_ = previous;
+      const Atom atom = with_scripts();
+      const bool before =
+          atom.kind == Kind::function && (previous == Kind::ordinary || previous == Kind::close);
+      const bool behind =
+          previous == Kind::function && (atom.kind == Kind::ordinary || atom.kind == Kind::function);
+      if (before || behind) whole.mathml += "<mspace width=\"0.167em\"></mspace>";
+      whole.mathml += atom.mathml;
+      whole.height = std::max(whole.height, atom.height);
+      if (atom.kind != Kind::none) previous = atom.kind;
+    }
+    whole.mathml = row(whole.mathml);
+    return whole;
+  }
+
+  Atom group() {  // what stands in braces, or one atom
+    if (!take('{')) {
+      if (at_end_of_sequence()) wrong("something is missing");
+      if (is_digit(peek())) return {fmt::format("<mn>{}</mn>", take_word())};  // of x^12 only the 1
+      previous_ = Kind::none;
+      return atom();
+    }
+    const bool in_brackets = std::exchange(in_brackets_, false);
+    const Atom content = sequence();
+    in_brackets_ = in_brackets;
+    if (!take('}')) wrong("a { that is never closed");
+    return content;
+  }
+
+  Atom with_scripts() {
+    Atom base = peek() == '_' || peek() == '^' ? Atom{"<mrow></mrow>"} : atom();
+    const bool stacked = base.limits && display_;
+    std::string below, above;
+    const auto script = [&] {
+      const Atom content = group();
+      base.height += stacked ? 0.7 * content.height : 0.2;
+      return content.mathml;
+    };
+    for (;;) {
+      if (take('_')) {
+        if (!below.empty()) wrong("two subscripts; put {} around one of them");
+        below = script();
+      } else if (take('^')) {
+        if (!above.empty()) wrong("two superscripts; put {} around one of them");
+        above = script();
+      } else if (peek() == '\'') {
+        std::string primes;
+        while (take('\'')) primes += "′";
+        above = row(fmt::format("<mo>{}</mo>{}", primes, take('^') ? script() : ""));
+      } else {
+        break;
+      }
+    }
+    const char* under = stacked ? "munder" : "msub";
+    const char* over = stacked ? "mover" : "msup";
+    const char* both = stacked ? "munderover" : "msubsup";
+    if (!below.empty() && !above.empty())
+      base.mathml = fmt::format("<{0}>{1}{2}{3}</{0}>", both, base.mathml, below, above);
+    else if (!below.empty())
+      base.mathml = fmt::format("<{0}>{1}{2}</{0}>", under, base.mathml, below);
+    else if (!above.empty())
+      base.mathml = fmt::format("<{0}>{1}{2}</{0}>", over, base.mathml, above);
+    return base;
+  }
+
+  Atom sign(const Symbol& symbol) {
+    const std::string text = escape_html(symbol.text);
+    switch (symbol.kind) {
+      case Kind::function:
+        if (symbol.text.size() > 1 && is_letter(symbol.text[0]))
+          return {"<mi>" + text + "</mi>", symbol.kind, symbol.limits};
+        if (!display_) return {"<mo>" + text + "</mo>", symbol.kind, symbol.limits};
+        return {"<mo largeop=\"false\" style=\"font-size:1.5em\">" + text + "</mo>", symbol.kind,
+                symbol.limits, 1.5};
+      case Kind::operation: {
+        const bool unary = previous_ != Kind::ordinary && previous_ != Kind::close;
+        return {fmt::format("<mo{}>{}</mo>", unary ? " form=\"prefix\"" : "", text), symbol.kind};
+      }
+      case Kind::open:
+      case Kind::close:
+        return {stretched(text, 1, symbol.kind == Kind::open ? "prefix" : "postfix"), symbol.kind};
+      case Kind::relation:
+        return {"<mo stretchy=\"false\">" + text + "</mo>", symbol.kind};
+      case Kind::punctuation:
+        return {"<mo separator=\"true\" lspace=\"0\" rspace=\"0.167em\">" + text + "</mo>", symbol.kind};
+      default:
+        break;
+    }
+    if (text == "|" || text == "‖")
+      return {"<mo stretchy=\"false\" lspace=\"0\" rspace=\"0\">" + text + "</mo>"};
+    return {"<mi>" + text + "</mi>"};
+  }
+
+  Atom atom() {
+    const char c = peek();
+    if (c == '\\') return command(take_word());
+    if (c == '{') return group();
+    if (is_digit(c) || (c == '.' && at_ + 1 < latex_.size() && is_digit(latex_[at_ + 1]))) {
+      std::size_t end = at_;
+      while (end < latex_.size() &&
+             (is_digit(latex_[end]) ||
+              (latex_[end] == '.' && end + 1 < latex_.size() && is_digit(latex_[end + 1]))))
+        ++end;
+      const std::string_view digits = latex_.substr(at_, end - at_);
+      at_ = end;
+      return {fmt::format("<mn>{}</mn>", digits)};
+    }
+    const std::string_view character = take_word();
+    switch (c) {
+      case '(':
+      case '[':
+        return sign({Kind::open, character});
+      case ')':
+      case ']':
+      case '!':
+        return sign({Kind::close, character});
+      case '+':
+        return sign({Kind::operation, "+"});
+      case '-':
+        return sign({Kind::operation, "−"});
+      case '*':
+        return sign({Kind::operation, "∗"});
+      case '=':
+      case '<':
+      case '>':
+      case ':':
+        return sign({Kind::relation, character});
+      case ',':
+      case ';':
+        return sign({Kind::punctuation, character});
+      case '/':
+        return {"<mo lspace=\"0\" rspace=\"0\">/</mo>"};
+      case '~':
+        return {"<mspace width=\"0.333em\"></mspace>", Kind::none};
+      default:
+        return sign({Kind::ordinary, character});
+    }
+  }
+
+  Atom command(std::string_view word) {
+    const std::string_view name = word.substr(1);
+    if (const auto found = symbols.find(name); found != symbols.end()) return sign(found->second);
+    if (const auto found = capital_greek.find(name); found != capital_greek.end())
+      return {fmt::format("<mi mathvariant=\"normal\">{}</mi>", found->second)};
+    if (const auto found = spaces.find(name); found != spaces.end())
+      return {fmt::format("<mspace width=\"{}\"></mspace>", found->second), Kind::none};
+    if (const auto found = accents.find(name); found != accents.end()) {
+      const Atom base = group();
+      return box(fmt::format("<mover accent=\"true\">{}<mo stretchy=\"false\">{}</mo></mover>", base.mathml,
+                             found->second),
+                 base.height);
+    }
+    if (const auto found = lines.find(name); found != lines.end()) {
+      const Atom base = group();
+      return {fmt::format("<mrow style=\"{}\">{}</mrow>", found->second.style, base.mathml), Kind::ordinary,
+              found->second.limits, base.height};
+    }
+    if (name == "frac" || name == "dfrac" || name == "tfrac" || name == "binom") return fraction(name);
+    if (name == "sqrt") return root();
+    if (name == "text" || name == "mathrm" || name == "operatorname" || name == "texttt" || name == "textbf")
+      return words(name);
+    if (name == "mathbf" || name == "boldsymbol" || name == "mathbb" || name == "mathcal")
+      return letters(name);
+    if (name == "left") return fenced();
+    if (name == "begin") return environment();
+    if (name == "overset" || name == "underset") {
+      const Atom mark = group(), base = group();
+      const char* tag = name == "overset" ? "mover" : "munder";
+      return {fmt::format("<{0}>{1}{2}</{0}>", tag, base.mathml, mark.mathml), base.kind, false, base.height};
+    }
+    for (const auto& [size, height] : {std::pair{"big", 1.4}, {"Big", 1.8}, {"bigg", 2.4}, {"Bigg", 3.0}}) {
+      if (name == fmt::format("{}l", size)) return {stretched(delimiter(), height, "prefix"), Kind::open};
+      if (name == fmt::format("{}r", size)) return {stretched(delimiter(), height, "postfix"), Kind::close};
+      if (name == size) return {stretched(delimiter(), height, "prefix")};
+    }
+    wrong(fmt::format(
+        "unknown command {}{}", word,
+        name.size() > 1 ? fmt::format(" (for the name of a function: \\operatorname{{{}}})", name) : ""));
+  }
+
+  Atom fraction(std::string_view name) {
+    const Atom above = group(), below = group();
+    const bool large = name == "dfrac" || (name != "tfrac" && display_);
+    const double height = (above.height + below.height) * (large ? 1 : 0.75) + 0.2;
+    const std::string content = above.mathml + below.mathml;
+    if (name == "binom")
+      return fenced("(", box("<mfrac linethickness=\"0\">" + content + "</mfrac>", height), ")");
+    const std::string plain = "<mfrac>" + content + "</mfrac>";
+    if (name == "frac") return box(plain, height);
+    return box(fmt::format("<mstyle displaystyle=\"{}\">{}</mstyle>", large, plain), height);
+  }
+
+  Atom root() {
+    std::string degree;
+    if (take('[')) {
+      in_brackets_ = true;
+      degree = sequence().mathml;
+      in_brackets_ = false;
+      if (!take(']')) wrong("\\sqrt[ without ]");
+    }
+    const Atom content = group();
+    const double height = content.height + 0.1;
+    if (content.height < 1.5)
+      return box(degree.empty() ? "<msqrt>" + content.mathml + "</msqrt>"
+                                : "<mroot>" + content.mathml + degree + "</mroot>",
+                 height);
+    const std::string sign = stretched("√", height, "prefix");
+    return box(row((degree.empty() ? sign : "<msup><mrow></mrow>" + degree + "</msup>" + sign) +
+                   "<mrow style=\"border-top:0.06em solid;padding-top:0.1em\">" + content.mathml + "</mrow>"),
+               height);
+  }
+
+  Atom words(std::string_view name) {
+    const bool limits = name == "operatorname" && take('*');
+    std::string text;
+    const std::string_view written = braced_text(fmt::format("\\{}", name));
+    for (std::size_t i = 0; i < written.size(); ++i)
+      if (written[i] == ' ' || written.substr(i, 2) == "\\,")
+        text += "\u00A0", i += written[i] == '\\';
+      else if (written[i] != '\\')  // \_ is _
+        text += escape_html(written.substr(i, 1));
+    if (name == "operatorname")
+      return {"<mi mathvariant=\"normal\">" + text + "</mi>", Kind::function, limits};
+    if (name == "mathrm") return {"<mi mathvariant=\"normal\">" + text + "</mi>"};
+    if (name == "texttt") return {"<mtext style=\"font-family:monospace\">" + text + "</mtext>"};
+    if (name == "textbf") return {"<mtext style=\"font-weight:bold\">" + text + "</mtext>"};
+    return {"<mtext>" + text + "</mtext>"};
+  }
+
+  Atom letters(std::string_view name) {
+    const bool braced = take('{');
+    std::string content;
+    do {
+      const char c = peek();
+      if (is_letter(c) || (is_digit(c) && name == "mathbf"))
+        content += fmt::format("<mi>{}</mi>", letter_in(name, latex_[at_++]));
+      else if (!at_end_of_sequence())
+        content += atom().mathml;  // no bold form: as it is
+      else
+        break;
+    } while (braced);
+    if (braced && !take('}')) wrong("a { that is never closed");
+    return {row(content)};
+  }
+
+  // A bracket that grows; "." is none.
+  std::string delimiter() {
+    const std::string_view word = take_word();
+    if (word == ".") return "";
+    if (!word.empty() && std::string_view("()[]|/").find(word) != std::string_view::npos)
+      return std::string(word);
+    if (word.size() > 1)
+      if (const auto found = symbols.find(word.substr(1)); found != symbols.end())
+        if (found->second.kind == Kind::open || found->second.kind == Kind::close || word == "\\|" ||
+            word == "\\vert" || word == "\\Vert")
+          return std::string(found->second.text);
+    wrong(fmt::format("'{}' is not a bracket", word));
+  }
+
+  Atom fenced() {
+    const bool in_brackets = std::exchange(in_brackets_, false);
+    const std::string open = delimiter();
+    const Atom content = sequence();
+    in_brackets_ = in_brackets;
+    if (!take_command("\\right")) wrong("\\left without \\right");
+    return fenced(open, content, delimiter());
+  }
+
+  static Atom fenced(std::string_view open, const Atom& content, std::string_view close) {
+    return box(row(stretched(open, content.height, "prefix") + content.mathml +
+                   stretched(close, content.height, "postfix")),
+               content.height);
+  }
+
+  Atom environment() {
+    std::string name(braced_text("\\begin"));
+    if (!name.empty() && name.back() == '*') name.pop_back();
+    static const std::unordered_map<std::string, std::pair<const char*, const char*>> known = {
+        {"matrix", {"", ""}}, {"pmatrix", {"(", ")"}}, {"bmatrix", {"[", "]"}}, {"vmatrix", {"|", "|"}},
+        {"array", {"", ""}},  {"cases", {"{", ""}},    {"aligned", {"", ""}},   {"align", {"", ""}}};
+    const auto brackets = known.find(name);
+    if (brackets == known.end()) wrong(fmt::format("unknown environment {}", name));
+    if (name == "array") braced_text("\\begin{array}");
+    const bool aligned = name.substr(0, 5) == "align";
+    Atom table;
+    table.height = 0;
+    while (next_word() != "\\end") {
+      if (peek() == '\0') wrong(fmt::format("\\begin{{{}}} without \\end", name));
+      table.mathml += "<mtr>";
+      double height = 1;
+      std::size_t column = 0;
+      do {
+        const bool left = aligned ? column % 2 == 1 : name == "cases";
+        const Atom content = sequence();
+        height = std::max(height, content.height);
+        table.mathml += fmt::format("<mtd style=\"text-align:{}{}\">{}</mtd>",
+                                    left      ? "left"
+                                    : aligned ? "right"
+                                              : "center",
+                                    aligned ? ";padding-left:0;padding-right:0" : "",
+                                    // Its relation has the first half of the equation before it.
+                                    aligned && left ? row("<mrow></mrow>" + content.mathml) : content.mathml);
+        ++column;
+      } while (take('&'));
+      table.mathml += "</mtr>";
+      table.height += height + 0.4;  // with the space between rows
+      if (!take_command("\\\\") && next_word() != "\\end")
+        wrong(fmt::format("{} in a {}", next_word(), name));
+    }
+    take_word();
+    braced_text("\\end");
+    table.mathml =
+        fmt::format("<mtable{}>{}</mtable>", aligned ? " displaystyle=\"true\"" : "", table.mathml);
+    return fenced(brackets->second.first, table, brackets->second.second);
+  }
+
+  bool display_;
+  Kind previous_ = Kind::none;  // what stands before the atom that is being read
+};
+
+}  // namespace
+
+std::string mathml(std::string_view latex, bool display) {
+  return fmt::format("<math{}>{}</math>", display ? " display=\"block\"" : "",
+                     Parser(latex, display).whole());
+}
+
+}  // namespace attn::press

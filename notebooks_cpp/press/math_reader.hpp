@@ -1,0 +1,85 @@
+// Reading LaTeX, word by word: the lower half of math.cpp, which knows what the words mean.
+#pragma once
+
+#include <fmt/format.h>  // format
+
+#include <cctype>       // isalpha, isdigit
+#include <string>       // string
+#include <string_view>  // string_view
+
+#include "core/error.hpp"
+
+namespace attn::press {
+
+inline bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)); }
+inline bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
+
+class LatexReader {
+ protected:
+  explicit LatexReader(std::string_view latex) : latex_(latex) {}
+
+  [[noreturn]] void wrong(const std::string& what) const { fail("math: {} in `{}`", what, latex_); }
+
+  void skip_blanks() {
+    while (at_ < latex_.size() && std::string_view(" \t\n\r").find(latex_[at_]) != std::string_view::npos)
+      ++at_;
+  }
+  char peek() {
+    skip_blanks();
+    return at_ < latex_.size() ? latex_[at_] : '\0';
+  }
+  bool take(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  // A command with its backslash ("\frac", "\,"), or one character, with all its bytes.
+  std::string_view next_word() {
+    if (peek() == '\0') return {};
+    std::size_t end = at_ + 1;
+    if (latex_[at_] == '\\') {
+      if (end < latex_.size() && !is_letter(latex_[end]))
+        ++end;
+      else
+        while (end < latex_.size() && is_letter(latex_[end])) ++end;
+    } else {
+      while (end < latex_.size() && (static_cast<unsigned char>(latex_[end]) & 0xC0) == 0x80) ++end;
+    }
+    return latex_.substr(at_, end - at_);
+  }
+  std::string_view take_word() {
+    const std::string_view word = next_word();
+    at_ += word.size();
+    return word;
+  }
+  bool take_command(std::string_view command) {
+    if (next_word() != command) return false;
+    at_ += command.size();
+    return true;
+  }
+  // {any text}, taken literally.
+  std::string_view braced_text(std::string_view command) {
+    if (!take('{')) wrong(fmt::format("{} wants {{...}} behind it", command));
+    int depth = 1;
+    const std::size_t begin = at_;
+    for (; at_ < latex_.size(); ++at_) {
+      if (latex_[at_] == '{') ++depth;
+      if (latex_[at_] == '}' && --depth == 0) return latex_.substr(begin, at_++ - begin);
+    }
+    wrong("a { that is never closed");
+  }
+
+  bool at_end_of_sequence() {
+    const char c = peek();
+    if (c == '\0' || c == '}' || c == '&') return true;
+    if (c == ']' && in_brackets_) return true;
+    const std::string_view word = next_word();
+    return word == "\\\\" || word == "\\right" || word == "\\end";
+  }
+
+  std::string_view latex_;
+  std::size_t at_ = 0;
+  bool in_brackets_ = false;  // a ] ends what is being read
+};
+
+}  // namespace attn::press

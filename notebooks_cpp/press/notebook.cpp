@@ -1,0 +1,336 @@
+#include "notebooks_cpp/press/notebook.hpp"
+
+#include <fmt/format.h>  // format
+#include <spawn.h>       // posix_spawn
+#include <sys/wait.h>    // waitpid
+
+#include <cerrno>             // errno
+#include <charconv>           // from_chars
+#include <cstdio>             // tmpfile
+#include <cstring>            // strerror
+#include <memory>             // unique_ptr
+#include <nlohmann/json.hpp>  // ordered_json
+
+#include "core/atomic_file.hpp"
+#include "core/error.hpp"
+#include "notebooks_cpp/press/highlight.hpp"
+#include "notebooks_cpp/press/html.hpp"
+#include "notebooks_cpp/press/markdown.hpp"
+#include "notebooks_cpp/press/markdown_inline.hpp"  // plain_text
+
+extern char** environ;
+
+namespace attn::press {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// --- Running ---
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+// A file rather than a pipe: nothing can fill up, however much is printed on either.
+File temporary_file() {
+  File file(std::tmpfile(), std::fclose);
+  if (!file) fail("no temporary file can be made: {}", std::strerror(errno));
+  return file;
+}
+
+std::string content_of(const File& file) {
+  std::string text;
+  std::rewind(file.get());
+  char buffer[1 << 14];
+  for (std::size_t count; (count = std::fread(buffer, 1, sizeof buffer, file.get())) > 0;)
+    text.append(buffer, count);
+  return text;
+}
+
+// --- What the program said ---
+
+constexpr char announcement = '\x1e';
+
+// Calls said(line) for every announcement, without its first character, and printed(text) for all between.
+template <class Said, class Printed>
+void read_stream(std::string_view stream, const Said& said, const Printed& printed) {
+  while (!stream.empty()) {
+    const std::size_t start = std::min(stream.find(announcement), stream.size());
+    if (start > 0) printed(stream.substr(0, start));
+    stream.remove_prefix(start);
+    if (stream.empty()) return;
+    const std::size_t end = std::min(stream.find('\n'), stream.size());
+    said(stream.substr(1, end - 1));
+    stream.remove_prefix(std::min(end + 1, stream.size()));
+  }
+}
+
+// "cell 7" -> 7; anything else, or a cell that does not exist: -1.
+int announced_cell(std::string_view line, std::size_t cells) {
+  if (line.substr(0, 5) != "cell ") return -1;
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(line.data() + 5, line.data() + line.size(), index);
+  return error == std::errc() && end == line.data() + line.size() && index < cells ? static_cast<int>(index)
+                                                                                   : -1;
+}
+
+void add_text(Outputs& outputs, Output::Kind kind, std::string_view text) {
+  if (outputs.empty() || outputs.back().kind != kind) outputs.push_back({kind, "", {}});
+  outputs.back().text += text;
+}
+
+std::string indented(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    result += fmt::format("    {}\n", text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+// --- The .ipynb ---
+
+Json lines_of(
+    std::string_view text) {  // Jupyter keeps text as a list of lines, so that differences are small
+  Json lines = Json::array();
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    lines.push_back(std::string(text.substr(0, end)));
+    text.remove_prefix(end);
+  }
+  return lines;
+}
+
+void add_outputs(Json& list, const Outputs& outputs) {
+  for (const Output& output : outputs) {
+    if (output.kind != Output::picture) {
+      list.push_back({{"output_type", "stream"},
+                      {"name", output.kind == Output::standard_output ? "stdout" : "stderr"},
+                      {"text", lines_of(output.text)}});
+      continue;
+    }
+    list.push_back(
+        {{"output_type", "display_data"},
+         {"data",
+          {{"image/png", base64(read_file(output.picture_path))}, {"text/plain", lines_of(output.text)}}},
+         {"metadata", Json::object()}});
+    // Of several forms of one output Jupyter shows one, so the caption is an output of its own.
+    if (!output.text.empty())
+      list.push_back(
+          {{"output_type", "display_data"},
+           {"data",
+            {{"text/markdown", lines_of("*" + output.text + "*")}, {"text/plain", lines_of(output.text)}}},
+           {"metadata", Json::object()}});
+  }
+}
+
+const char* name_of(CellKind kind) {
+  return kind == CellKind::markdown ? "markdown" : kind == CellKind::code ? "code" : "raw";
+}
+
+// --- The .html ---
+
+std::string figure(const Output& output) {
+  const viz::PixelSize size = viz::png_size(output.picture_path);
+  return fmt::format(
+      "<figure><img src=\"{}\" width=\"{}\" height=\"{}\" alt=\"{}\">{}</figure>\n",
+      data_uri(output.picture_path), size.width, size.height, escape_html(output.text),
+      output.text.empty() ? "" : "\n<figcaption>" + escape_html(output.text) + "</figcaption>");
+}
+
+std::string without_end(std::string text) {
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+
+std::string code_cell(const Cell& cell, const Outputs& outputs) {
+  std::string html = fmt::format("<div class=\"cell{}\">\n<pre><code>{}</code></pre>\n",
+                                 cell.kind == CellKind::code ? "" : " aside", highlight_cpp(cell.text));
+  for (const Output& output : outputs)
+    html += output.kind == Output::picture
+                ? figure(output)
+                : fmt::format("<pre class=\"output{}\">{}</pre>\n",
+                              output.kind == Output::standard_error ? " error" : "",
+                              escape_html(without_end(output.text)));
+  return html + "</div>\n";
+}
+
+}  // namespace
+
+ProgramRun run_program(const fs::path& program, const std::vector<std::string>& arguments) {
+  const File output = temporary_file(), error = temporary_file();
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", 0, 0);
+  posix_spawn_file_actions_adddup2(&files, fileno(output.get()), 1);
+  posix_spawn_file_actions_adddup2(&files, fileno(error.get()), 2);
+
+  std::vector<std::string> words = {program.string()}, settings;
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  for (char** setting = environ; *setting; ++setting) settings.emplace_back(*setting);
+  settings.emplace_back("ATTN_NOTEBOOK=1");
+  const auto pointers = [](std::vector<std::string>& strings) {
+    std::vector<char*> list;
+    for (std::string& string : strings) list.push_back(string.data());
+    list.push_back(nullptr);
+    return list;
+  };
+  pid_t child = 0;
+  const int problem = posix_spawn(&child, program.c_str(), &files, nullptr, pointers(words).data(),
+                                  pointers(settings).data());
+  posix_spawn_file_actions_destroy(&files);
+  if (problem) fail("cannot run {}: {}", program.string(), std::strerror(problem));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return {content_of(output), content_of(error), code};
+}
+
+std::vector<Outputs> split_output(const ProgramRun& run, std::size_t cells, int* last_cell) {
+  std::vector<Outputs> outputs(cells);
+  int last = -1;
+  for (const Output::Kind kind : {Output::standard_output, Output::standard_error}) {
+    Outputs early;  // said before the first cell: goes to it
+    int current = -1;
+    const auto here = [&]() -> Outputs& {
+      return current < 0 ? early : outputs[static_cast<std::size_t>(current)];
+    };
+    read_stream(
+        kind == Output::standard_output ? run.standard_output : run.standard_error,
+        [&](std::string_view line) {
+          if (const int cell = announced_cell(line, cells); cell >= 0) {
+            current = last = cell;
+            if (!early.empty()) here() = std::exchange(early, {});
+          } else if (line.substr(0, 8) == "picture ") {
+            const std::size_t tab = std::min(line.find('\t'), line.size());
+            here().push_back({Output::picture, std::string(line.substr(std::min(tab + 1, line.size()))),
+                              fs::path(line.substr(8, tab - 8))});
+          }
+        },
+        [&](std::string_view text) { add_text(here(), kind, text); });
+    if (early.empty() || cells == 0) continue;
+    Outputs& end = last < 0 ? outputs.back() : outputs[static_cast<std::size_t>(last)];
+    end.insert(end.end(), early.begin(), early.end());
+  }
+  if (last_cell) *last_cell = last;
+  return outputs;
+}
+
+std::string Notebook::title() const {
+  for (const Cell& cell : cells)
+    if (cell.kind == CellKind::markdown && cell.text.substr(0, 2) == "# ")
+      return plain_text(std::string_view(cell.text).substr(2, cell.text.find('\n') - 2));
+  return name;
+}
+
+std::string to_ipynb(const Notebook& notebook) {
+  Json cells = Json::array();
+  int count = 0;
+  for (std::size_t i = 0; i < notebook.cells.size(); ++i) {
+    const Cell& cell = notebook.cells[i];
+    Json metadata = Json::object();
+    if (!cell.tags.empty()) metadata["tags"] = cell.tags;
+    Json entry = {{"cell_type", name_of(cell.kind)}, {"id", fmt::format("cell-{}", i)}};
+    if (cell.kind == CellKind::code) entry["execution_count"] = ++count;
+    entry["metadata"] = metadata;
+    if (cell.kind == CellKind::code) {
+      entry["outputs"] = Json::array();
+      if (i < notebook.outputs.size()) add_outputs(entry["outputs"], notebook.outputs[i]);
+    }
+    entry["source"] = lines_of(cell.text);
+    cells.push_back(std::move(entry));
+  }
+  const Json json = {
+      {"cells", std::move(cells)},
+      {"metadata",
+       {{"kernelspec",
+         {{"display_name", "C++20 (attention.cpp)"}, {"language", "c++"}, {"name", "attention-cpp"}}},
+        {"language_info",
+         {{"name", "c++"},
+          {"file_extension", ".cpp"},
+          {"mimetype", "text/x-c++src"},
+          {"codemirror_mode", "text/x-c++src"},
+          {"pygments_lexer", "cpp"}}}}},
+      {"nbformat", 4},
+      {"nbformat_minor", 5}};
+  // A program may print bytes that are not UTF-8: the file has to be all the same.
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<Cell> cells_of_ipynb(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("cells") || !json["cells"].is_array())
+    fail("not a notebook: there is no list of cells");
+  std::vector<Cell> cells;
+  for (const auto& entry : json["cells"]) {
+    Cell cell;
+    const std::string kind = entry.value("cell_type", "");
+    for (const CellKind known : {CellKind::markdown, CellKind::code, CellKind::raw})
+      if (kind == name_of(known)) cell.kind = known;
+    if (kind != name_of(cell.kind)) fail("not a notebook: a cell of kind '{}'", kind);
+    const auto& source = entry.at("source");
+    if (source.is_string())
+      cell.text = source.get<std::string>();
+    else
+      for (const auto& line : source) cell.text += line.get<std::string>();
+    cell.tags = entry.value("metadata", nlohmann::json::object()).value("tags", std::vector<std::string>{});
+    cells.push_back(std::move(cell));
+  }
+  return cells;
+}
+
+std::string to_html(const Notebook& notebook, const fs::path& source_folder, const fs::path& out) {
+  Ids ids;
+  MarkdownOptions options;
+  options.ids = &ids;
+  options.image = [&](std::string_view address) { return data_uri(source_folder / address); };
+  // Another notebook is a page beside this one; other files stay where they are.
+  options.link = [&](std::string_view address) -> std::string {
+    const fs::path target = source_folder / address.substr(0, address.find('#'));
+    if (address.empty() || address[0] == '#' || !fs::exists(target)) return "";
+    if (target.extension() == ".cpp" && fs::equivalent(target.parent_path(), source_folder))
+      return target.stem().string() + ".html";
+    return fs::relative(target, out).string();
+  };
+  std::string body = "<main class=\"sheet\">\n";
+  for (std::size_t i = 0; i < notebook.cells.size(); ++i) {
+    const Cell& cell = notebook.cells[i];
+    if (cell.kind == CellKind::markdown)
+      body += markdown_to_html(cell.text, options);
+    else if (cell.kind == CellKind::code || cell.active())
+      body += code_cell(cell, i < notebook.outputs.size() ? notebook.outputs[i] : Outputs{});
+  }
+  body += fmt::format(
+      "</main>\n<footer>Made by <code>make notebooks</code> from notebooks_cpp/{}.cpp, "
+      "attention.cpp</footer>",
+      escape_html(notebook.name));
+  return html_page({.title = notebook.title(), .body = body, .description = "", .style = "", .script = ""});
+}
+
+void make_notebook(const fs::path& source, const fs::path& program, const fs::path& out,
+                   const std::vector<std::string>& arguments) {
+  Notebook notebook{source.stem().string(), parse_percent(read_file(source), source.string()), {}};
+  const ProgramRun run = run_program(program, arguments);
+  int last = -1;
+  notebook.outputs = split_output(run, notebook.cells.size(), &last);
+  if (run.exit_code != 0) {
+    const std::string ended = run.exit_code > 128 ? fmt::format("signal {}", run.exit_code - 128)
+                                                  : fmt::format("exit code {}", run.exit_code);
+    std::string said;
+    if (last < 0)
+      throw CellError(fmt::format("{}: failed before its first cell ({})\n{}", source.string(), ended,
+                                  indented(run.standard_output + run.standard_error)));
+    const Cell& cell = notebook.cells[static_cast<std::size_t>(last)];
+    for (const Output& output : notebook.outputs[static_cast<std::size_t>(last)])
+      if (output.kind != Output::picture) said += output.text;
+    throw CellError(fmt::format("{}:{}: this cell failed ({}):\n{}  and the program said:\n{}",
+                                source.string(), cell.line, ended, indented(cell.text), indented(said)));
+  }
+  const std::string ipynb = to_ipynb(notebook), html = to_html(notebook, source.parent_path(), out);
+  write_file_atomically(out / (notebook.name + ".ipynb"), {ipynb});
+  write_file_atomically(out / (notebook.name + ".html"), {html});
+}
+
+}  // namespace attn::press

@@ -1,0 +1,45 @@
+# --- notebooks: one C++ file is a page and a program. notebooks_cpp/press/percent.hpp tells how ---
+PRESS_OBJECTS  := $(patsubst %.cpp,$(O)/%.o,$(PRESS_SOURCES))
+NOTEBOOK_NAMES := $(notdir $(basename $(sort $(wildcard notebooks_cpp/[0-9]*.cpp))))
+NOTEBOOKS      := $(NOTEBOOK_NAMES:%=$(B)/notebooks/%)
+# What a notebook may use besides the library: lesson 13's translator.
+NOTEBOOK_OBJECTS := $(patsubst %.cpp,$(O)/%.o,notebooks_cpp/notebook.cpp lessons/support/lesson.cpp lessons/support/options.cpp \
+                      $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)))
+
+build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(LIB)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+$(B)/notebooks/%.cpp: notebooks_cpp/%.cpp notebooks_cpp/press/percent.cpp | build/press
+	@mkdir -p $(@D)
+	@build/press tangle $< $@
+$(O)/notebooks/%.o: $(B)/notebooks/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
+$(NOTEBOOKS): $(B)/notebooks/%: $(O)/notebooks/%.o $(NOTEBOOK_OBJECTS) $(LIB)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+build-all: build/press $(NOTEBOOKS)
+.PHONY: notebooks
+notebooks: build/packages.ok  ## run the notebooks; their pages and .ipynb go to out/notebooks
+	@$(MAKE) build/press $(NOTEBOOKS)
+	@for name in $(NOTEBOOK_NAMES); do \
+	  build/press notebook notebooks_cpp/$$name.cpp $(B)/notebooks/$$name out/notebooks $(ARGS) || exit $$?; done
+
+# --- the book: see notebooks_cpp/press/book.hpp. A lesson that has not run yet runs first, one after the other ---
+NOT_RUN = $(foreach l,$(LESSON_NAMES),$(if $(wildcard out/$(l)/output.txt),,$(l)))
+.PHONY: book
+book: build/packages.ok  ## make pages of lessons, exercises and annotated source: out/book/index.html
+	@$(MAKE) build/press $(NOT_RUN:%=$(B)/lessons/%)
+	@for lesson in $(NOT_RUN); do $(B)/lessons/$$lesson </dev/null || exit 1; done
+	@build/press book && echo "The book: out/book/index.html"
+
+# --- the pages, looked at in a browser: see notebooks_cpp/press/check_pages.hpp ---
+build/check_pages: $(patsubst %,$(O)/notebooks_cpp/press/%.o,check_pages_main check_pages chromium) \
+                   $(O)/lessons/support/options.o $(LIB)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+.PHONY: check-pages
+check-pages: build/packages.ok  ## open every page in a headless Chromium: links, errors, width; pictures go to out/pages
+	@[ -n "$$CHROMIUM" ] || { command -v chromium || command -v chromium-browser || command -v google-chrome; } \
+	  >/dev/null || sh .ci/packages chromium
+	@$(MAKE) build/check_pages
+	@build/check_pages $(ARGS)

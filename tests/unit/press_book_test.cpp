@@ -1,0 +1,321 @@
+// The book, made of a small course of its own: one lesson, one library file, one exercise.
+#include <doctest/doctest.h>
+
+#include <filesystem>  // exists, remove
+#include <fstream>     // ofstream
+#include <string>      // string
+
+#include "core/error.hpp"
+#include "core/viz/viz.hpp"  // write_png
+#include "notebooks_cpp/press/book.hpp"
+#include "notebooks_cpp/press/book_exercise.hpp"
+#include "notebooks_cpp/press/book_lesson.hpp"
+#include "notebooks_cpp/press/book_library.hpp"
+#include "notebooks_cpp/press/html.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+using namespace attn;
+using namespace attn::press;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const char* const lesson_source = R"lesson(// Lesson 07. How is the future hidden?
+//
+// By a mask, as `causal_mask` makes one. See lesson 07 and Note [Masks] in nn/mask.hpp.
+//
+//   q   what I look for
+#include "nn/mask.hpp"
+
+using namespace attn;
+
+namespace {
+
+// --- 1. One query ---
+
+// The numbers of *one* query.
+int numbers() {
+  // kept in the code
+
+  return 3;
+}
+
+void hide(Lesson& lesson) {
+  lesson.section("Hide, then "
+                 "share out");
+  causal_mask(numbers());
+
+  lesson.section("A < B & C");
+}
+
+}  // namespace
+
+int main() { lesson.try_next({}); }
+)lesson";
+
+const char* const lesson_output =
+    "07_masking: How is the future hidden?\n\nHide, then share out\n--------------------\n  a   b\n  --  "
+    "--\n  1   2\n"
+    "✓ it holds\n[picture] elsewhere/07_masking/map.png\nRows are\nqueries.\nafter\n\nA < B & "
+    "C\n---------\n1 < 2\n\n"
+    "Try\n---\nnothing\n\nMore\n----\nof it\n";
+
+// A course in a folder of its own, with everything that the book reads.
+struct SmallCourse {
+  TemporaryFolder folder;
+  BookOptions options{folder.path, folder / "out", folder / "out/book"};
+
+  SmallCourse() {
+    const fs::path lesson = folder / "lessons/07_masking", out = folder / "out/07_masking";
+    write(lesson / "lesson.cpp", lesson_source);
+    write(lesson / "exercise.hpp",
+          "// Exercise 07: masks.\n//\n// Rows are tokens.\n#pragma once\nnamespace exercise {\n"
+          "// Hides.\n//   hide(1) = 0\nTensor hide(int n) {\n  todo();\n}\n}\n");
+    write(lesson / "solution.hpp",
+          "#pragma once\nnamespace exercise {\nint helper() { return 1; }\n\n// By -inf.\nTensor hide(int n) "
+          "{ return "
+          "helper(); }\n}\n");
+    write(
+        lesson / "mistakes.hpp",
+        "inline const coach::Mistakes<decltype(exercise::hide)> hide = {\n    {.name = \"no <mask>\",\n     "
+        ".why = "
+        "\"Nothing \"\n            \"is hidden.\",\n     .where = \"Hide, then share out\",\n     .answer = "
+        "[](int n) { return n; }},\n};\n");
+    write(lesson / "hints.md", "Hints.\n\n## hide\n1. Think\n   twice.\n2. Then write.\n");
+    write(lesson / "data.hpp", "// Data: where it comes from.\n#pragma once\nint data();\n");
+    write(folder / "tests/exercises/07_masking_test.cpp",
+          "Question<decltype(exercise::hide)>{.name = \"hide\", .notice = \"It is gone.\"};\n");
+    write(folder / "nn/mask.hpp",
+          "// Masks: who sees whom.\n//\n// Note [Masks]: 0 is visible.\n#pragma once\n\nnamespace attn {\n\n"
+          "// Hides the future.\nint causal_mask(int T);  // (T, T)\n\n}  // namespace attn\n");
+    write(folder / "nn/mask.cpp",
+          "#include \"nn/mask.hpp\"\n\nnamespace attn {\n\nint causal_mask(int T) { return T; }\n\n}  // "
+          "namespace attn\n");
+    write(out / "output.txt", lesson_output);
+    write(out / "pictures.tsv", "map.png\tWho sees whom\tRows are queries.\n");
+    viz::write_png(out / "map.png", viz::Image(5, 4));
+  }
+  std::string page(const std::string& address) const { return read_file(options.book / address); }
+};
+
+}  // namespace
+
+TEST_CASE("a lesson becomes rows of comment and code that end where a section does") {
+  const LessonSource lesson = read_lesson(lesson_source);
+  CHECK(lesson.number == "07");
+  CHECK(lesson.question == "How is the future hidden?");
+  CHECK(contains(lesson.introduction, "By a mask"));
+  CHECK(lesson.preamble.first == 6);
+  CHECK(lesson.preamble.last == 10);
+  REQUIRE(lesson.rows.size() == 5);
+  CHECK(lesson.rows[0].heading == "1. One query");
+  CHECK(lesson.rows[1].comment == "The numbers of *one* query.\n");
+  CHECK(lesson.rows[1].first == 15);
+  CHECK(lesson.rows[1].last == 19);
+  CHECK(lesson.rows[2].section == "Hide, then share out");
+  CHECK(lesson.rows[2].first == 21);
+  CHECK(lesson.rows[2].last == 24);
+  CHECK(lesson.rows[3].section == "A < B & C");
+  CHECK(lesson.rows[3].first == 26);
+  CHECK(lesson.rows[4].section == "Try");
+  const std::vector<Row> rows = rows_of("// M.\n\n// 2. Padding\n\n// A sentence.\n\n// Beside\nint x;\n");
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].heading == "2. Padding");
+  CHECK(rows[0].comment.empty());
+  CHECK((rows[1].heading.empty() && rows[1].comment == "A sentence.\n"));
+  CHECK((rows[2].heading.empty() && rows[2].comment == "Beside\n"));
+  CHECK_THROWS_AS(read_lesson("// Something else\n"), Error);
+}
+
+TEST_CASE("the output of a lesson is cut at underlined titles, not at tables") {
+  const std::vector<OutputSection> sections = output_sections(lesson_output);
+  REQUIRE(sections.size() == 5);
+  CHECK(sections[1].title == "Hide, then share out");
+  CHECK(sections[1].lines.front() == "  a   b");
+  CHECK(sections[1].lines.back() == "after");
+  CHECK(sections[2].lines == std::vector<std::string>{"1 < 2"});
+  CHECK(sections[4].title == "More");
+  CHECK(output_sections("one\ntwo\n---\n\nname  age\n----  ---\n\n  name\n  ----\n").size() == 1);
+}
+
+TEST_CASE("a comment becomes paragraphs, lists and blocks, and what looks like HTML stays text") {
+  Sources sources;
+  sources.lessons["06"] = "lessons/06_x.html";
+  sources.add("nn/a.hpp", "struct Mask {};\n");
+  CHECK(prose("a < b &\nc.\n\n  x  <y>\n\n  z\n\n- one\n  more\n- `Mask`\n", sources, "nn/b.html") ==
+        "<p>a &lt; b &amp; c.</p>\n<pre class=\"aside\">x  &lt;y&gt;\n\nz\n</pre>\n<ul>\n<li>one "
+        "more</li>\n<li><a "
+        "href=\"../nn/a.hpp.html#L1\"><code>Mask</code></a></li>\n</ul>\n");
+  CHECK(inline_prose("2 * 3 < 4, lesson 06, lesson 60, <b>", sources, "index.html") ==
+        "2 * 3 &lt; 4, <a href=\"lessons/06_x.html\">lesson 06</a>, lesson 60, &lt;b&gt;");
+}
+
+TEST_CASE("a link is relative to the page that it stands on") {
+  CHECK(link_from("index.html", "nn/a.html#L1") == "nn/a.html#L1");
+  CHECK(link_from("core/viz/b.html", "nn/a.html") == "../../nn/a.html");
+  CHECK(link_from("nn/a.html", "nn/a.html#L1") == "#L1");
+  CHECK(link_from("nn/a.html", "") == "");
+}
+
+TEST_CASE("a lesson's page has text, code, what each section printed, and its pictures in place") {
+  const SmallCourse course;
+  write_book(course.options);
+  const std::string page = course.page("lessons/07_masking.html");
+  CHECK(contains(page, "<h1>How is the future hidden?</h1>"));
+  CHECK(contains(page, "<em>one</em>"));
+  CHECK(contains(page, "id=\"L15\""));
+  CHECK(contains(page, "id=\"hide-then-share-out\""));
+  CHECK(contains(page, "<span class=\"holds\">✓ it holds</span>"));
+  CHECK(contains(page, "<h3>A &lt; B &amp; C</h3>"));
+  CHECK(contains(page,
+                 "<pre class=\"output\">of it\n</pre>"));  // a section that no call in the source explains
+  CHECK(contains(page, "src=\"../pictures/07_masking/map.png\" width=\"5\" height=\"4\""));
+  CHECK(fs::exists(course.options.book / "pictures/07_masking/map.png"));
+  // The caption stands under the picture and is not printed once more; what follows it is.
+  CHECK_FALSE(contains(page, "Rows are\nqueries."));
+  CHECK(contains(page, "<pre class=\"output\">after\n</pre>"));
+  // In the order of the source.
+  CHECK(page.find("id=\"L22\"") < page.find("id=\"hide-then-share-out\""));
+  CHECK(page.find("id=\"hide-then-share-out\"") < page.find("id=\"L26\""));
+  CHECK(contains(page, "<a href=\"07_masking/data.hpp.html\">") == false);
+  CHECK(contains(page, "<a href=\"../lessons/07_masking/data.hpp.html\"><code>data.hpp</code></a>"));
+}
+
+TEST_CASE("names in code and text lead to their declaration, and from there to the definition") {
+  const SmallCourse course;
+  write_book(course.options);
+  const std::string lesson = course.page("lessons/07_masking.html");
+  CHECK(
+      contains(lesson, "<a href=\"../nn/mask.hpp.html#L9\">causal_mask</a>(<a href=\"#L15\">numbers</a>())"));
+  CHECK(contains(lesson, "<a href=\"../nn/mask.hpp.html#L9\"><code>causal_mask</code></a>"));
+  CHECK(contains(lesson, "<a href=\"../nn/mask.hpp.html#note-masks\">Note [Masks]</a>"));
+  CHECK(contains(lesson, "<a href=\"../nn/mask.hpp.html\">nn/mask.hpp</a>"));
+  CHECK(contains(course.page("nn/mask.hpp.html"), "<a href=\"../nn/mask.cpp.html#L5\">causal_mask</a>"));
+  CHECK(contains(course.page("nn/mask.hpp.html"), "id=\"note-masks\""));
+  CHECK(contains(course.page("nn/mask.cpp.html"), "<a href=\"../nn/mask.hpp.html#L9\">causal_mask</a>"));
+}
+
+TEST_CASE("what a lambda or a member is called is not taken for a function of the library") {
+  Sources sources;
+  sources.add(
+      "nn/a.hpp",
+      "int sum(int x);\nstruct T {\n  int size();\n};\nstruct S {\n  int size();\n  int rank();\n};\n");
+  const std::string code = "std::sum(1); x.sum(2); sum(3); sum; y.size(); y.rank(); T t; viz::sum(4);";
+  const Linker link = sources.linker(code, "index.html");
+  const auto at = [&](const std::string& text, std::size_t size) {
+    return link(std::string_view(code).substr(code.find(text) + text.size() - size, size));
+  };
+  CHECK(at("std::sum", 3) == "");
+  CHECK(at("x.sum", 3) == "");
+  CHECK(at("; sum", 3) == "nn/a.hpp.html#L1");
+  CHECK(at(" sum;", 4).empty());
+  CHECK(at("y.size", 4) == "");  // of a T or of an S?
+  CHECK(at("y.rank", 4) == "nn/a.hpp.html#L7");
+  CHECK(at("; T", 1) == "nn/a.hpp.html#L2");
+  CHECK(at("viz::sum", 3) == "");
+  const std::string local = "const auto sum = [](int) {}; sum(1);";
+  CHECK(sources.linker(local, "index.html")(std::string_view(local).substr(local.rfind("sum"), 3)) == "");
+}
+
+TEST_CASE("the exercise has its contract, and hints, mistakes and answer folded") {
+  const SmallCourse course;
+  write_book(course.options);
+  const std::string page = course.page("lessons/07_masking.html");
+  CHECK(contains(page, "<h2 id=\"exercise\">Exercise 07</h2>"));
+  CHECK(contains(page, "<p>Hides.</p>"));
+  CHECK(contains(page, "<pre class=\"aside\">hide(1) = 0\n</pre>"));
+  CHECK(contains(page, "<details><summary>Hint 1</summary>\n<p>Think twice.</p>"));
+  CHECK(contains(page, "<dt id=\"exercise-hide-no-mask\">no &lt;mask&gt;</dt><dd>Nothing is hidden."));
+  CHECK(contains(page, "See <a href=\"#hide-then-share-out\">Hide, then share out</a>."));
+  CHECK(contains(page, "helper() {"));
+  CHECK(contains(page, "<p>It is gone.</p>"));
+}
+
+TEST_CASE("an answer is a function with its helpers, and not the function before it") {
+  const SmallCourse course;
+  const fs::path lesson = course.folder / "lessons/07_masking";
+  write(lesson / "exercise.hpp",
+        "// E.\nnamespace exercise {\nint one() { todo(); }\nint two() { todo(); }\n}\n");
+  write(lesson / "solution.hpp",
+        "namespace exercise {\nint one() { return 111; }\n\nint half() { return 55; }\nint two() { return "
+        "222; }\n}\n");
+  write_book(course.options);
+  const std::string page = course.page("lessons/07_masking.html");
+  const std::string second = page.substr(page.find("id=\"exercise-two\""));
+  CHECK(contains(second, "222"));
+  CHECK(contains(second, "55"));
+  CHECK_FALSE(contains(second, "111"));
+}
+
+TEST_CASE("the reference lists what headers declare, with comment, declaration and definition") {
+  const SmallCourse course;
+  write_book(course.options);
+  const std::string page = course.page("reference/nn.html");
+  CHECK(contains(page, "<p>Hides the future.</p>"));
+  CHECK(contains(page, "<p>(T, T)</p>"));
+  CHECK(contains(page,
+                 "<a href=\"../nn/mask.hpp.html#L9\">mask.hpp:9</a> · <a "
+                 "href=\"../nn/mask.cpp.html#L5\">mask.cpp:5</a>"));
+}
+
+TEST_CASE("search, contents, previous and next know every page") {
+  const SmallCourse course;
+  write(course.options.out / "notebooks/01_story.html",
+        "<title>A &amp; B</title><style>p {}</style><body><p>Once</p></body>");
+  write_book(course.options);
+  const std::string search = course.page("search.js"), front = course.page("index.html");
+  CHECK(search.starts_with("const book_index = ["));
+  CHECK(contains(search, R"js(["causal_mask","function","(T, T)","reference/nn.html#causal-mask"])js"));
+  CHECK(contains(
+      search,
+      R"(["no <mask>","mistake","hide, 07 Masking","lessons/07_masking.html#exercise-hide-no-mask"])"));
+  CHECK(contains(front, "href=\"lessons/07_masking.html\""));
+  CHECK(contains(front, "<a href=\"notebooks/01_story.html\">A &amp; B</a>"));
+  CHECK(contains(front, "href=\"nn/mask.hpp.html\""));
+  CHECK(contains(front, "<script src=\"search.js\" data-root=\"\"></script>"));
+  const std::string lesson = course.page("lessons/07_masking.html");
+  CHECK(contains(lesson, "<a rel=\"prev\" href=\"../index.html\">← attention.cpp</a>"));
+  CHECK(contains(lesson, "<a rel=\"next\" href=\"../notebooks/01_story.html\">A &amp; B →</a>"));
+  CHECK(contains(lesson, "<script src=\"../search.js\" data-root=\"../\"></script>"));
+  const std::string notebook = course.page("notebooks/01_story.html");
+  CHECK(contains(notebook, "<p>Once</p>"));
+  CHECK(contains(notebook, "<body>\n<div class=\"bar\"><a class=\"home\" href=\"../index.html\">"));
+  CHECK(contains(notebook, "<script src=\"../search.js\" data-root=\"../\"></script>\n</body>"));
+}
+
+TEST_CASE("pages of files that are gone go, and nothing else is left beside the book") {
+  const SmallCourse course;
+  write_book(course.options);
+  REQUIRE(fs::exists(course.options.book / "nn/mask.cpp.html"));
+  fs::remove(course.folder / "nn/mask.cpp");
+  write_book(course.options);
+  CHECK_FALSE(fs::exists(course.options.book / "nn/mask.cpp.html"));
+  CHECK(fs::exists(course.options.book / "nn/mask.hpp.html"));
+  int count = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(course.options.out)) ++count;
+  CHECK(count == 2);  // 07_masking and book
+}
+
+TEST_CASE("what cannot be done is said, and leaves the book as it was") {
+  const SmallCourse course;
+  write_book(course.options);
+  fs::remove(course.options.out / "07_masking/output.txt");
+  CHECK_THROWS_WITH_AS(write_book(course.options), doctest::Contains("run `make 07` first"), Error);
+  CHECK(fs::exists(course.options.book / "index.html"));
+
+  const fs::path other = course.folder / "other";
+  write(other / "letter.txt", "dear all");
+  CHECK_THROWS_WITH_AS(write_book({course.folder.path, course.options.out, other}),
+                       doctest::Contains("holds something else"), Error);
+  CHECK(fs::exists(other / "letter.txt"));
+}
