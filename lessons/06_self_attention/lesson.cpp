@@ -352,6 +352,7 @@ int main(int argc, char** argv) {
                          {"In six_words, make `milk` an animal as well (1.0 in the first column).",
                           "`it` is torn between `cat` and `milk`: two weights of about the same size."},
                          {"In attend, leave out the division by √d_k.",
-                          "With d_k = 3 the map only gets sharper; with 512 it would be all or nothing."}});
+                          "The loops disagree, and the map gets sharper; with d_k = 512 it would be all or "
+                          "nothing."}});
       });
 }

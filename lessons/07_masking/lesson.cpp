@@ -32,7 +32,7 @@ Tensor curious_scores() {
                  {0.3, 0.8, 1.2, 0.7}});  // milk
 }
 
-// --- 1. One query, with a loop
+// 1. One query, with a loop
 
 // w_j = exp(s_j) / Σ exp(s_m), where j and m run over the visible keys alone.
 std::vector<double> share_out(const Tensor& scores, const Tensor& visible, Index query) {
@@ -62,8 +62,7 @@ void hide_then_share(Lesson& lesson) {
   const Tensor visible = causal_mask(4);  // (T, T): 1 where j <= i
   lesson.say(
       "Four words, each of which has to say the next one. Left alone, `cat` gives most of its attention to "
-      "the "
-      "answer, `drank`. So it may share its attention only among what came before, and itself:");
+      "the answer, `drank`. So it may share its attention only among what came before, and itself:");
   const Tensor open = softmax(scores);
   const std::vector<double> honest = share_out(scores, visible, 1);
   std::vector<std::vector<std::string>> rows;
@@ -90,17 +89,16 @@ void hide_then_share(Lesson& lesson) {
   seen.title = "visible", seen.decimals = 0, seen.color_bar = false;
   shared.title = "weights", shared.high = 1;
   lesson.heatmap(matrix_of(weights), shared);
-  lesson.picture(
-      "masking.png",
-      viz::row({viz::heatmap(matrix_of(scores), raw), viz::heatmap(matrix_of(visible), seen),
-                viz::heatmap(matrix_of(weights), shared)},
-               {.title = "From scores to weights", .between = {"hide", "softmax →"}}),
-      "Scores, mask, weights",
-      "The upper right triangle, the future, is gone; every row of what is left still sums to 1. The "
-      "first word sees only itself.");
+  lesson.picture("masking.png",
+                 viz::row({viz::heatmap(matrix_of(scores), raw), viz::heatmap(matrix_of(visible), seen),
+                           viz::heatmap(matrix_of(weights), shared)},
+                          {.title = "From scores to weights", .between = {"hide by", "softmax →"}}),
+                 "Scores, mask, weights",
+                 "Look at the upper right triangle, the future: its weights are 0, and every row of what is "
+                 "left still sums to 1. The first word sees only itself.");
 }
 
-// --- 2. What looks like hiding and is not
+// 2. What looks like hiding and is not
 
 void three_ways_that_fail(Lesson& lesson) {
   lesson.section("Three ways that do not hide");
@@ -128,15 +126,15 @@ void three_ways_that_fail(Lesson& lesson) {
                sum(afterwards[1]).item());
 }
 
-// --- 3. Padding
+// 3. Padding
 
 void padding(Lesson& lesson) {
   lesson.section("Padding: hide columns, not rows");
   lesson.say(
       "Sentences of a batch are filled up to one length. The filler is not text, so nobody may look at it: "
-      "its "
-      "*columns* are hidden, for every query. Its rows stay; what they compute is read by nobody. Here `dogs "
-      "bark` and two fillers, with the causal mask and without:");
+      "its *columns* are hidden, for every query. Its rows stay; what they compute is read by nobody. Here "
+      "`dogs bark` with two fillers; a key is visible if both masks, the causal one and the padding one, "
+      "allow it:");
   const IntTensor lengths({2}, {4, 2});
   const Tensor keys = padding_mask(lengths, 4);  // (B, 1, 1, S): 1 for real keys
   const Tensor both = causal_mask(4) * keys;     // (B, 1, T, S): both must allow it
@@ -160,20 +158,27 @@ void padding(Lesson& lesson) {
                            viz::heatmap(matrix_of(both, {1, 0}), joined)},
                           {.title = "What may be seen", .between = {"and", "="}}),
                  "Causal, padding, both",
-                 "Padding hides whole columns, the causal mask a triangle; 1 is visible.");
+                 "1 is visible. Padding hides whole columns, the causal mask a triangle; what is left must "
+                 "be allowed by both.");
 
-  // The test of a padding mask: garbage in the filler must change nothing that is read.
+  lesson.say("The test of a padding mask: put garbage into the filler, and see whether the words move.");
   Rng rng(lesson.seed);
   const Tensor x = normal({2, 4, 6}, rng);
   Tensor garbage = from_values(x.shape(), x.values());
   for (Index t = 2; t < 4; ++t)
     for (Index c = 0; c < 6; ++c) garbage(1, t, c) = 1000;
-  const auto attend = [&](const Tensor& y) {
-    const Tensor h = reshape(y, {2, 1, 4, 6});  // (B, H = 1, T, D)
-    return scaled_dot_product_attention(h, h, h, bias_of(keys)).output;
+  const auto attend = [](const Tensor& y, const Tensor& visible) {
+    const Tensor h = reshape(y, {2, 1, 4, 6});  // (B, 1, T, D)
+    return scaled_dot_product_attention(h, h, h, bias_of(visible)).output;
   };
-  const double moved = max_difference(slice(attend(x)[1], 1, 0, 2), slice(attend(garbage)[1], 1, 0, 2));
-  lesson.claim(moved < 1e-6, "1000 in every filler moves the two real words by {:.1e}", moved);
+  const auto moved_by = [&](const Tensor& visible) {
+    return max_difference(slice(attend(x, visible)[1], 1, 0, 2), slice(attend(garbage, visible)[1], 1, 0, 2));
+  };
+  const double columns = moved_by(keys), rows = moved_by(transpose(keys));
+  lesson.claim(columns < 1e-6 && rows > 0.1,
+               "1000 in every filler moves the two words by {:.1e} if its columns are hidden, and by {:.0f} "
+               "if its rows are hidden instead",
+               columns, rows);
 
   lesson.section("A row with nothing to see");
   lesson.say(
@@ -186,11 +191,10 @@ void padding(Lesson& lesson) {
   lesson.numbers(weights, {"<pad>", "dogs", "bark"}, {"<pad>", "dogs", "bark"});
   const real naive = std::exp(-std::numeric_limits<real>::infinity()) / real(0);
   lesson.claim(std::isnan(naive) && sum(weights[0]).item() == 0,
-               "0/0 is {}, but the row of `<pad>` sums to {:.0f} and holds no NaN", "NaN",
-               static_cast<double>(sum(weights[0]).item()));
+               "0/0 would be NaN; the row of the first filler sums to {:.0f}", sum(weights[0]).item());
 }
 
-// --- 4. Why it is worth it: T answers from one pass
+// 4. Why it is worth it: T answers from one pass
 
 Stack small_stack(std::uint64_t seed, Index layers) {
   Rng rng(seed);
@@ -201,10 +205,9 @@ void one_pass(Lesson& lesson) {
   lesson.section("One pass equals T passes");
   lesson.say(
       "When it writes, a model has only the beginning: pass 1 reads one word, pass 2 two words, and so on. "
-      "With "
-      "the mask, one pass over the whole sentence gives all these answers at once, so a sentence of T words "
-      "is "
-      "T training examples for the price of one. Two whole blocks (attention and feed-forward), 12 tokens:");
+      "With the mask, one pass over the whole sentence gives all these answers at once, so a sentence of T "
+      "words is T training examples for the price of one. Tried on two whole blocks (attention and a small "
+      "network for each token, see lesson 10) and 12 tokens:");
   const NoGrad no_grad;
   const Stack stack = small_stack(lesson.seed, 2);
   Rng rng(lesson.seed + 1);
@@ -222,7 +225,7 @@ void one_pass(Lesson& lesson) {
                worst);
 }
 
-// --- 5. The leak detector
+// 5. The leak detector
 
 // moved(i, t): how far output i moves when token t is replaced by another.
 Tensor influence(const std::function<Tensor(const Tensor&)>& model, const Tensor& x, Rng& rng) {
@@ -248,7 +251,7 @@ double largest_leak(const Tensor& moved) {  // above the diagonal: an output tha
   return leak;
 }
 
-// The most common slip: `j <= i + 1` for `j <= i`. Each token sees its successor.
+// `j <= i + 1` for `j <= i`: each token sees its successor.
 Tensor leaky_mask(Index T) {
   const Tensor visible = zeros({T, T});
   for (Index i = 0; i < T; ++i)
@@ -260,10 +263,8 @@ void leak_detector(Lesson& lesson) {
   lesson.section("The leak detector");
   lesson.say(
       "A leak throws no error; the numbers look fine, even better than fine. But it can be felt: replace "
-      "token "
-      "t, and see which outputs move. Outputs before t must not. Two blocks, once with the right mask and "
-      "once "
-      "with `j <= i + 1`:");
+      "token t, and see which outputs move. Outputs before t must not. The same two blocks, once with the "
+      "right mask and once with the most common slip, `j <= i + 1`, by which each token sees its successor:");
   const Index T = 8;
   const Stack stack = small_stack(lesson.seed, 2);
   Rng rng(lesson.seed + 2);
@@ -285,26 +286,30 @@ void leak_detector(Lesson& lesson) {
   lesson.claim(largest_leak(leaky) > 1e-3, "`j <= i + 1`: outputs before the change move by {:.2f}",
                largest_leak(leaky));
   lesson.claim(leaky(0, 2) > 1e-5 && leaky(0, 3) < 1e-6,
-               "and the leak grows with depth: after two blocks, output 0 knows tokens 1 and 2 (moved by "
-               "{:.4f}), but not yet 3",
+               "and it reaches further with depth: after two blocks token 2 moves output 0 by {:.3f}, "
+               "through output 1; token 3 does not yet",
                leaky(0, 2));
   viz::HeatmapOptions map{.title = "right mask",
                           .x_title = "token that was replaced",
                           .y_title = "output that moved",
-                          .low = 0,
-                          .high = 0.5,
-                          .value_title = "moved by (0.5 or more)"};
+                          .low = -7,
+                          .high = 0,
+                          .value_title = "moved by (power of ten)"};
   viz::HeatmapOptions leak = map;
   leak.title = "sees its successor";
-  lesson.heatmap(matrix_of(leaky), leak);
+  const auto powers = [](const Tensor& moved) {
+    return matrix_of(log(moved + real(1e-7)) / real(std::log(10.0)));
+  };
+  lesson.heatmap(powers(leaky), leak);
   lesson.picture("leak.png",
-                 viz::row({viz::heatmap(matrix_of(honest), map), viz::heatmap(matrix_of(leaky), leak)},
+                 viz::row({viz::heatmap(powers(honest), map), viz::heatmap(powers(leaky), leak)},
                           {.title = "Replace a token: which outputs move?"}),
                  "The leak detector",
-                 "Left: nothing above the diagonal. Right: two diagonals of the future shine through.");
+                 "Above the diagonal lies the future. Left: nothing there moves. Right: two diagonals of it "
+                 "shine through, one for each block.");
 }
 
-// --- 6. What a leak does to training
+// 6. What a leak does to training
 
 constexpr int symbols = 8;
 
@@ -326,6 +331,7 @@ double honest_floor() {
   return -likely * std::log(likely) - (symbols - 1) * other * std::log(other);
 }
 
+// One attention between an embedding and an output layer. Positions (lesson 09) tell it who stands where.
 struct TinyModel {
   Embedding letters;
   PositionScheme positions;
@@ -360,8 +366,7 @@ Tensor loss_of(const TinyModel& model, const IntTensor& text, const Tensor& visi
 
 struct Trained {
   std::vector<double> curve;
-  double training_loss,
-      writing_loss;  // on new text: with its own mask, and as it will be used, without a future
+  double training_loss, writing_loss;  // on new text: with its own mask, and without a future
 };
 
 Trained train_with(const Tensor& visible, const std::string& label, Lesson& lesson) {
@@ -388,42 +393,46 @@ void train_the_leak(Lesson& lesson) {
   lesson.section("What a leak does to training");
   const double floor = honest_floor(), blind = std::log(static_cast<double>(symbols));
   lesson.say(
-      "A text of {} letters in which every other letter is drawn by lot. Whoever knows the rule, and not the "
-      "future, pays {:.3f} nats a letter; blind guessing costs log {} = {:.3f}. The same model is trained "
-      "with "
-      "the right mask and with the leaking one:",
+      "A text of {} letters: after each comes the next one of the alphabet or, every other time on average, "
+      "any letter at all. Who knows this rule, but not the future, has a cross-entropy of {:.3f} a letter: "
+      "the floor. Blind guessing costs log {} = {:.3f}. The same model is trained with the right mask and "
+      "with the leaking one, then tested on new text: with the mask of its training, and as it will be used, "
+      "when the future is not there to be seen:",
       symbols, floor, symbols, blind);
   const Index T = 16;
   const Trained honest = train_with(causal_mask(T), "right mask", lesson);
   const Trained leaky = train_with(leaky_mask(T), "leaking mask", lesson);
   lesson.table(
-      {"mask in training", "loss on new text, same mask", "loss when it has to write"},
+      {"mask in training", "loss, same mask", "loss, no future"},
       {{"right", fmt::format("{:.3f}", honest.training_loss), fmt::format("{:.3f}", honest.writing_loss)},
        {"leaking", fmt::format("{:.3f}", leaky.training_loss), fmt::format("{:.3f}", leaky.writing_loss)}});
   lesson.claim(
       leaky.training_loss < 0.6 * floor,
-      "the leaking model reports {:.3f}, far below the {:.3f} that is possible: falsely good, on unseen "
-      "text too",
+      "the leaking model reports {:.3f}, far below the floor of {:.3f}: falsely good, and on new text, too",
       leaky.training_loss, floor);
   lesson.claim(honest.training_loss > floor - 0.1 && honest.training_loss < blind,
-               "the honest one ends at {:.3f}, near the floor and never below it", honest.training_loss);
+               "the honest one ends at {:.3f}, near the floor", honest.training_loss);
   lesson.claim(leaky.writing_loss > honest.writing_loss + 0.3,
                "when the future is really missing, the leaking model pays {:.2f} and the honest one {:.2f}",
                leaky.writing_loss, honest.writing_loss);
   lesson.say("So: a loss that is too good to be true is the first sign of a leak. Run the detector.");
+  viz::Numbers steps;
+  for (std::size_t i = 1; i <= honest.curve.size(); ++i) steps.push_back(static_cast<double>(i));
   lesson.picture(
       "false_loss.png",
-      viz::line_chart({{.name = "right mask", .y = honest.curve, .smooth = 0.9},
-                       {.name = "each token sees its successor", .y = leaky.curve, .smooth = 0.9},
-                       {.name = "the best an honest model can do",
-                        .y = std::vector<double>(honest.curve.size(), floor),
-                        .dashed = true}},
-                      {.title = "A falsely perfect loss",
-                       .x_title = "step",
-                       .y_title = "cross-entropy (nats a letter)",
-                       .y_low = 0}),
+      viz::line_chart(
+          {{.name = "right mask", .y = honest.curve, .x = steps, .smooth = 0.7},
+           {.name = "each token sees its successor", .y = leaky.curve, .x = steps, .smooth = 0.7},
+           {.name = "the floor", .y = viz::Numbers(steps.size(), floor), .x = steps, .dashed = true}},
+          {.title = "A falsely perfect loss",
+           .x_title = "step",
+           .y_title = "cross-entropy of a letter",
+           .x_scale = viz::Scale::Log10,
+           .y_low = 0,
+           .y_guides = {{.at = blind, .label = "blind guessing"}}}),
       "Training with and without the leak",
-      "The honest curve stops at the dashed line. The other goes through it: it copies the answer.");
+      "The honest curve comes down to the floor and stays there. The other falls through it: it copies the "
+      "answer.");
 }
 
 }  // namespace
@@ -439,12 +448,12 @@ int main(int argc, char** argv) {
         train_the_leak(lesson);
         lesson.try_next(
             {{"In leaky_mask, write `j <= i` for `j <= i + 1`.",
-              "The claims about the leak fail: both models stop at the dashed line."},
+              "The claims about the leak fail: the detector finds none, and both models stop at the floor."},
              {"In leak_detector, make three blocks of the two (small_stack(lesson.seed, 3)).",
               "Three diagonals of the future shine through, and the claim that output 0 does not know token "
               "3 fails."},
              {"In half_random_text, draw every letter by lot (write `true` for `t == 0 || rng.below(2)`).",
-              "The honest model can do no better than blind guessing, 2.08; the leaking one is still near "
-              "0."}});
+              "The honest model can do no better than blind guessing, 2.08 (so the claim about the floor "
+              "fails); the leaking one is still near 0."}});
       });
 }

@@ -28,15 +28,13 @@ Tensor mask_where(Index rows, Index columns, const Rule& rule) {
 
 inline const coach::Mistakes<decltype(exercise::causal_mask)> causal_mask = {
     {.name = "a token that sees its successor",
-     .why =
-         "Off by one: j <= i + 1. The successor is the very token that has to be said, so training finds a "
-         "falsely perfect loss and the model learns to copy.",
+     .why = "Off by one: j <= i + 1. The successor is the very token that has to be said, so training finds "
+            "a falsely perfect loss and the model learns to copy.",
      .where = "What a leak does to training",
      .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return j <= i + 1; }); }},
     {.name = "a token that cannot see itself",
-     .why =
-         "The diagonal is hidden: j < i. A token is no secret to itself, and the first one would see nothing "
-         "at all.",
+     .why = "The diagonal is hidden: j < i. A token is no secret to itself, and the first one would see "
+            "nothing at all.",
      .where = "Hide, then share out",
      .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return j < i; }); }},
     {.name = "mask transposed",
@@ -45,9 +43,8 @@ inline const coach::Mistakes<decltype(exercise::causal_mask)> causal_mask = {
      .where = "Three ways that do not hide",
      .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return j >= i; }); }},
     {.name = "hidden marked instead of visible",
-     .why =
-         "1 stands for visible here. This mask has 1 where a key is to be hidden, so that only the future is "
-         "seen (other libraries do mark what is hidden: always look).",
+     .why = "1 stands for visible here. This mask has 1 where a key is to be hidden, so that only the future "
+            "is seen (other libraries do mark what is hidden: always look).",
      .where = "Hide, then share out",
      .answer = [](Index T) { return mask_where(T, T, [](Index i, Index j) { return j > i; }); }},
     {.name = "only itself",
@@ -70,6 +67,18 @@ inline const coach::Mistakes<decltype(exercise::causal_mask)> causal_mask = {
      .where = "Hide, then share out",
      .answer =
          [](Index T) { return mask_where(T, T, [](Index i, Index j) { return i == j || i == j + 1; }); }},
+    {.name = "nothing hidden",
+     .why = "Everything is visible: each token sees the one that it has to say.",
+     .where = "What a leak does to training",
+     .answer =
+         [](Index T) {
+           return ones({T, T});
+         }},
+    {.name = "the last token forgotten",
+     .why = "The rows run to T - 2 only: the last token sees nothing, not even itself.",
+     .where = "Hide, then share out",
+     .answer =
+         [](Index T) { return mask_where(T, T, [T](Index i, Index j) { return j <= i && i < T - 1; }); }},
 };
 
 inline Index count(const std::vector<int>& lengths) { return static_cast<Index>(lengths.size()); }
@@ -118,6 +127,29 @@ inline const coach::Mistakes<decltype(exercise::padding_mask)> padding_mask = {
          [](const std::vector<int>& lengths, Index S) {
            return mask_where(count(lengths), S, [&](Index b, Index j) { return j == at(lengths, b) - 1; });
          }},
+    {.name = "nothing hidden",
+     .why = "Everything is visible, the filler, too.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return ones({count(lengths), S});
+         }},
+    {.name = "the first word hidden",
+     .why = "Places count from 0: the loop over the words began at 1.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return mask_where(count(lengths), S,
+                             [&](Index b, Index j) { return j > 0 && j < at(lengths, b); });
+         }},
+    {.name = "the last sentence forgotten",
+     .why = "The loop over the sentences ends one too early: nothing of the last one is visible.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index S) {
+           return mask_where(count(lengths), S,
+                             [&](Index b, Index j) { return b + 1 < count(lengths) && j < at(lengths, b); });
+         }},
 };
 
 // (B,T,T) from a rule about the length of the sentence, the query and the key.
@@ -146,8 +178,7 @@ inline const coach::Mistakes<decltype(exercise::decoder_mask)> decoder_mask = {
                   Index T) { return batch_mask(lengths, T, [](Index n, Index, Index j) { return j < n; }); }},
     {.name = "only the future hidden",
      .why = "Queries behind the end still look at filler. Real words never do so here, but the contract asks "
-            "for "
-            "both, and with filler in front it would matter.",
+            "for both, and with filler in front it would matter.",
      .where = "Padding: hide columns, not rows",
      .answer =
          [](const std::vector<int>& lengths, Index T) {
@@ -192,6 +223,21 @@ inline const coach::Mistakes<decltype(exercise::decoder_mask)> decoder_mask = {
                for (Index j = 0; j < T; ++j) mask(b, i, j) = (j <= i) + (j < at(lengths, b));
            return mask;
          }},
+    {.name = "the first length for all",
+     .why = "Every sentence of the batch has a length of its own: lengths[b].",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           return batch_mask(lengths, T,
+                             [&](Index, Index i, Index j) { return j <= i && j < at(lengths, 0); });
+         }},
+    {.name = "one filler too many",
+     .why = "j <= length: places count from 0, so a sentence of 3 words has the places 0, 1 and 2.",
+     .where = "Padding: hide columns, not rows",
+     .answer =
+         [](const std::vector<int>& lengths, Index T) {
+           return batch_mask(lengths, T, [](Index n, Index i, Index j) { return j <= i && j <= n; });
+         }},
 };
 
 inline Tensor hide(const Tensor& scores, const Tensor& visible, real value) {
@@ -201,8 +247,7 @@ inline Tensor hide(const Tensor& scores, const Tensor& visible, real value) {
 inline const coach::Mistakes<decltype(exercise::masked_softmax)> masked_softmax = {
     {.name = "mask after the softmax",
      .why = "The hidden keys had already taken their share: the visible ones no longer sum to 1, and how "
-            "much is "
-            "missing tells about what was hidden.",
+            "much is missing tells about what was hidden.",
      .where = "Three ways that do not hide",
      .answer = [](const Tensor& scores, const Tensor& visible) { return softmax(scores) * visible; }},
     {.name = "scores multiplied by 0",
@@ -215,9 +260,8 @@ inline const coach::Mistakes<decltype(exercise::masked_softmax)> masked_softmax 
      .where = "Hide, then share out",
      .answer = [](const Tensor& scores, const Tensor& visible) { return softmax(scores + visible); }},
     {.name = "NaN where nothing is visible",
-     .why =
-         "A row of nothing but -∞ has the sum 0, and 0/0 is NaN. One NaN spoils everything after it; such a "
-         "row has to be zeros.",
+     .why = "A row of nothing but -∞ has the sum 0, and 0/0 is NaN. One NaN spoils everything after it; such "
+            "a row has to be zeros.",
      .where = "A row with nothing to see",
      .answer =
          [](const Tensor& scores, const Tensor& visible) {
@@ -227,15 +271,13 @@ inline const coach::Mistakes<decltype(exercise::masked_softmax)> masked_softmax 
          }},
     {.name = "a large negative number instead of -∞",
      .why = "With -1e9 the hidden keys do get 0, as long as something is visible. Where nothing is, all "
-            "scores are "
-            "equal and the row looks evenly at everything that is hidden.",
+            "scores are equal and the row looks evenly at everything that is hidden.",
      .where = "A row with nothing to see",
      .answer = [](const Tensor& scores,
                   const Tensor& visible) { return softmax(hide(scores, visible, -1e9)); }},
     {.name = "the hidden scores take part in the maximum",
      .why = "Where a hidden score is far above the visible ones, every visible exponential becomes 0. The "
-            "maximum "
-            "runs over visible keys alone.",
+            "maximum runs over visible keys alone.",
      .where = "Hide, then share out",
      .answer =
          [](const Tensor& scores, const Tensor& visible) {
@@ -245,8 +287,7 @@ inline const coach::Mistakes<decltype(exercise::masked_softmax)> masked_softmax 
          }},
     {.name = "mask after the softmax, then divided again",
      .why = "On paper this is right. But where a hidden score is far above the visible ones these are 0 "
-            "after the "
-            "softmax, and so is their sum: 0/0.",
+            "after the softmax, and so is their sum: 0/0.",
      .where = "Three ways that do not hide",
      .answer =
          [](const Tensor& scores, const Tensor& visible) {
@@ -274,13 +315,61 @@ inline const coach::Mistakes<decltype(exercise::masked_softmax)> masked_softmax 
      .why = "This is the plain softmax: hidden keys get a weight like all others.",
      .where = "Hide, then share out",
      .answer = [](const Tensor& scores, const Tensor&) { return softmax(scores); }},
+    {.name = "softmax over the queries",
+     .why = "Each column sums to 1 here. It is each query, each row, that shares out its attention.",
+     .where = "Hide, then share out",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           const Tensor hidden =
+               hide(transpose(scores), transpose(visible), -std::numeric_limits<real>::infinity());
+           return transpose(softmax(hidden));
+         }},
+    {.name = "no maximum subtracted, and 0/0",
+     .why = "Two things at once: exp(1000) is infinite, and a row that sees nothing is divided by 0.",
+     .where = "Hide, then share out",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           const Tensor e = where(visible, exp(scores), scalar(0));
+           return where(visible, e / sum(e, -1, true), scalar(0));
+         }},
+    {.name = "the sum runs on from row to row",
+     .why = "The sum was not set back to 0 for the next row: only the first row sums to 1.",
+     .where = "Hide, then share out",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           Tensor weights = zeros(scores.shape());
+           real total = 0;
+           for (Index i = 0; i < scores.size(0); ++i) {
+             real largest = -std::numeric_limits<real>::infinity();
+             for (Index j = 0; j < scores.size(1); ++j)
+               if (visible(i, j) != 0) largest = std::max(largest, scores(i, j));
+             for (Index j = 0; j < scores.size(1); ++j)
+               if (visible(i, j) != 0) total += weights(i, j) = std::exp(scores(i, j) - largest);
+             for (Index j = 0; j < scores.size(1) && total > 0; ++j) weights(i, j) /= total;
+           }
+           return weights;
+         }},
+    {.name = "the maximum starts at 0",
+     .why = "If all visible scores are far below 0, the largest of them and 0 is 0, and every exponential "
+            "vanishes. It has to start at -∞ (or at a visible score).",
+     .where = "Hide, then share out",
+     .answer =
+         [](const Tensor& scores, const Tensor& visible) {
+           Tensor largest = zeros({scores.size(0), 1});
+           for (Index i = 0; i < scores.size(0); ++i)
+             for (Index j = 0; j < scores.size(1); ++j)
+               if (visible(i, j) != 0) largest(i, 0) = std::max(largest(i, 0), scores(i, j));
+           const Tensor e = where(visible, exp(scores - largest), scalar(0)), total = sum(e, -1, true);
+           return where(total, e / total, scalar(0));
+         }},
 };
 
 using Model = std::function<Tensor(const Tensor&)>;
 
-// The tokens t for which `seen` finds that row i has moved, for some i that `rows` lets it look at.
+// The tokens t whose change moves a row i, among those that `rows` lets it look at.
 template <class Rows, class Change>
-std::vector<int> detect(const Model& model, const Tensor& x, const Rows& rows, const Change& change) {
+std::vector<int> detect(const Model& model, const Tensor& x, const Rows& rows, const Change& change,
+                        double tolerance = 1e-9) {
   const Tensor before = model(x);
   std::vector<int> found;
   for (Index t = 0; t < x.size(0); ++t) {
@@ -290,7 +379,7 @@ std::vector<int> detect(const Model& model, const Tensor& x, const Rows& rows, c
     bool moved = false;
     for (Index i = 0; i < x.size(0); ++i)
       for (Index e = 0; e < after.size(1); ++e)
-        moved = moved || (rows(i, t) && std::abs(after(i, e) - before(i, e)) > 1e-9);
+        moved = moved || (rows(i, t) && std::abs(after(i, e) - before(i, e)) > tolerance);
     if (moved) found.push_back(static_cast<int>(t));
   }
   return found;
@@ -301,8 +390,7 @@ inline bool is_before(Index i, Index t) { return i < t; }
 inline const coach::Mistakes<decltype(exercise::leaking_tokens)> leaking_tokens = {
     {.name = "the token's own output counted",
      .why = "Output t may depend on token t: nearly every model would be called leaking. Only outputs before "
-            "t are "
-            "forbidden to move.",
+            "t are forbidden to move.",
      .where = "The leak detector",
      .answer =
          [](const Model& model, const Tensor& x) {
@@ -345,8 +433,7 @@ inline const coach::Mistakes<decltype(exercise::leaking_tokens)> leaking_tokens 
          }},
     {.name = "a change that may be none",
      .why = "A token of zeros stays what it is when it is set to zero or multiplied. Then nothing can move "
-            "and a "
-            "leak goes unseen.",
+            "and a leak goes unseen.",
      .where = "The leak detector",
      .answer =
          [](const Model& model, const Tensor& x) {
@@ -354,8 +441,7 @@ inline const coach::Mistakes<decltype(exercise::leaking_tokens)> leaking_tokens 
          }},
     {.name = "changes that pile up",
      .why = "Token 0 was still changed when it was the turn of token 1, and so on: after the first change "
-            "nothing "
-            "is compared with the input any more. Start from a fresh copy for each t.",
+            "nothing is compared with the input any more. Start from a fresh copy for each t.",
      .where = "The leak detector",
      .answer =
          [](const Model& model, const Tensor& x) {
@@ -400,6 +486,53 @@ inline const coach::Mistakes<decltype(exercise::leaking_tokens)> leaking_tokens 
                for (Index e = 0; e < after.size(1); ++e) moved = moved || after(i, e) - before(i, e) > 1e-9;
              if (moved) found.push_back(static_cast<int>(t));
            }
+           return found;
+         }},
+    {.name = "no tolerance",
+     .why = "Outputs that differ by a rounding error are called leaks here. Only a move of more than 1e-9 "
+            "counts.",
+     .where = "The leak detector",
+     .answer = [](const Model& model, const Tensor& x) { return detect(model, x, is_before, add_one, 0); }},
+    {.name = "too much tolerance",
+     .why = "A faint leak goes unseen. Training finds it all the same: a move of more than 1e-9 counts.",
+     .where = "The leak detector",
+     .answer = [](const Model& model,
+                  const Tensor& x) { return detect(model, x, is_before, add_one, 1e-6); }},
+    {.name = "only the first channel of the outputs compared",
+     .why = "A leak may show in one channel alone: every channel of the earlier outputs has to be compared.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect([&](const Tensor& y) { return slice(model(y), 1, 0, 1); }, x, is_before, add_one);
+         }},
+    {.name = "only one channel of the token changed",
+     .why = "A model may look at another channel of the token: the whole row has to change.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           return detect(model, x, is_before, [](const Tensor& y, Index t, Index c) {
+             if (c == 0) y(t, c) += 1;
+           });
+         }},
+    {.name = "the flag never cleared",
+     .why = "Once one token has been found, every later one is taken for leaking, too: the flag starts as "
+            "false for each t.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           const std::vector<int> found = detect(model, x, is_before, add_one);
+           std::vector<int> claimed;
+           if (!found.empty())
+             for (int t = found[0]; t < static_cast<int>(x.size(0)); ++t) claimed.push_back(t);
+           return claimed;
+         }},
+    {.name = "tokens counted from 1",
+     .why = "Tokens are numbered from 0.",
+     .where = "The leak detector",
+     .answer =
+         [](const Model& model, const Tensor& x) {
+           std::vector<int> found = detect(model, x, is_before, add_one);
+           for (int& t : found) ++t;
            return found;
          }},
 };

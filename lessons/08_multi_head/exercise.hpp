@@ -38,8 +38,8 @@ Tensor multi_head(const Tensor& x, const Tensor& w_q, const Tensor& w_k, const T
 // Grouped-query attention: H query heads share G heads of keys and values, G a divisor of H. The first H / G
 // query heads use key/value head 0, the next H / G use head 1, and so on. Each is softmax(q kᵀ / √D) v.
 //   q (H,T,D), k (G,S,D), v (G,S,E) -> (H,T,E)
-//   grouped_query([[[0]], [[0]]], [[[7], [9]]], [[[1], [3]]]) = [[[2]], [[2]]]      (both heads: the plain
-//   mean)
+//   grouped_query([[[0]], [[0]]], [[[7], [9]]], [[[1], [3]]]) = [[[2]], [[2]]]
+//   (a query of 0 scores 0 with every key: both heads take the plain mean of 1 and 3)
 Tensor grouped_query(const Tensor& q, const Tensor& k, const Tensor& v) {
   todo();  // your answer
 }

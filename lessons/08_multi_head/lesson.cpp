@@ -20,7 +20,7 @@ using namespace attn;
 
 namespace {
 
-// --- 1. What one look cannot tell
+// 1. What one look cannot tell
 
 void one_look(Lesson& lesson) {
   lesson.section("Two questions, one look");
@@ -33,15 +33,19 @@ void one_look(Lesson& lesson) {
                drank(2));
   lesson.print("    milk drank cat:   0.5 milk + 0.5 cat = ({:.1f}, {:.1f}, {:.1f})", reversed(0),
                reversed(1), reversed(2));
-  const Tensor two = concat({cat, milk}), two_reversed = concat({milk, cat});
-  lesson.claim(
-      equal(drank, reversed) && !equal(two, two_reversed),
-      "one head gives the same vector for both sentences; two heads, one for `who` and one for `what`, "
-      "put side by side, give {} different numbers",
-      4);
+  const Tensor two = concat({cat, milk}), two_reversed = concat({milk, cat});  // (6): who, what
+  const auto digits = [](const Tensor& x) {
+    std::string text;
+    for (const real value : x.values()) text += fmt::format("{}{:.0f}", text.empty() ? "" : ", ", value);
+    return text;
+  };
+  lesson.claim(equal(drank, reversed) && !equal(two, two_reversed),
+               "one head gives the same vector for both sentences; two heads, one for `who` and one for "
+               "`what`, put side by side, give ({}) and ({})",
+               digits(two), digits(two_reversed));
 }
 
-// --- 2. Split, attend, join
+// 2. Split, attend, join
 
 const std::vector<std::string> words = {"cat", "drank", "milk"};
 
@@ -74,8 +78,7 @@ void split_attend_join(Lesson& lesson) {
   const Index T = 3, H = 2, D = 2;
   lesson.say(
       "Three words of four channels and two heads (queries, keys and values are the words themselves here, "
-      "to "
-      "keep it short). Head 0 has the first two channels, head 1 the others:");
+      "to keep it short). Head 0 has the first two channels, head 1 the others:");
   lesson.numbers(x, words, {"head 0", "head 0", "head 1", "head 1"}, 1);
   lesson.equation("(B,T,C) → reshape (B,T,H,D) → swap T and H (B,H,T,D) → attend → back (B,T,C) → W_O");
   const Tensor heads = split_heads(reshape(x, {1, T, 4}), H);  // (1, H, T, D)
@@ -100,7 +103,9 @@ void split_attend_join(Lesson& lesson) {
   // The mistake that everybody makes once: the numbers of a row lie side by side in memory, so reshaping
   // (T, C) to (H, T, D) cuts the *words* apart, not the channels.
   const Tensor reshaped = reshape(x, {1, H, T, D});
-  lesson.say("Without the swap of T and H the shape is right too, but see what head 0 would hold:");
+  lesson.say(
+      "Reshaped straight to (B,H,T,D), without the swap, the shape is right too. But see what head 0 would "
+      "hold:");
   lesson.numbers(concat({heads[0][0], reshaped[0][0]}, 1), {"row 0", "row 1", "row 2"},
                  {"right", "right", "reshaped", "reshaped"}, 1);
   lesson.claim(reshaped(0, 0, 1, 0) == x(0, 2),
@@ -110,13 +115,13 @@ void split_attend_join(Lesson& lesson) {
       "other; W_O is where what they found is put together.");
 }
 
-// --- 3. The price
+// 3. The price
 
 void price(Lesson& lesson) {
   lesson.section("What it costs: about one head");
   lesson.say(
-      "The paper has C = 512 channels and 8 heads of 64. Eight heads of 64 compare as many numbers as one of "
-      "512. Operations for a sentence of T = 128 words:");
+      "The paper has C = 512 channels and 8 heads of 64. Eight products of 64 numbers are as much work as "
+      "one of 512. Millions of operations for a sentence of T = 128 words:");
   const Index T = 128, C = 512;
   const auto projections = [&] { return 4.0 * 2 * T * C * C; };                     // W_Q, W_K, W_V, W_O
   const auto looking = [&](Index H) { return 2.0 * H * (2.0 * T * T * (C / H)); };  // Q Kᵀ and weights V
@@ -126,28 +131,27 @@ void price(Lesson& lesson) {
     rows.push_back({fmt::format("{} × {}", H, C / H), fmt::format("{:.1f}", projections() / 1e6),
                     fmt::format("{:.1f}", looking(H) / 1e6), fmt::format("{:.1f}", softmaxes(H) / 1e6),
                     fmt::format("{:.1f}", (projections() + looking(H) + softmaxes(H)) / 1e6)});
-  lesson.table({"heads", "projections MFLOP", "Q Kᵀ and × V", "softmax", "sum"}, rows);
+  lesson.table({"heads", "W_Q, W_K, W_V, W_O", "Q Kᵀ and × V", "softmax", "all"}, rows);
   const double more =
       (projections() + looking(8) + softmaxes(8)) / (projections() + looking(1) + softmaxes(1));
   Rng rng(lesson.seed);
   const Index one = parameters_of(MultiHeadAttention({.heads = 1}, true, rng)).count();
   const Index eight = parameters_of(MultiHeadAttention({.heads = 8}, true, rng)).count();
   lesson.claim(one == eight && more < 1.01,
-               "both have {} parameters, and eight heads cost {:.1f}% more: their eight softmaxes", eight,
-               100 * (more - 1));
+               "both have {} parameters, and eight heads cost {:.1f}% more: eight softmaxes instead of one",
+               eight, 100 * (more - 1));
 }
 
-// --- 4. A task that needs two relations at once
+// 4. A task that needs two relations at once
 
 constexpr Index length = 10, symbols = 20, channels = 32;
 
 // A row of symbols, one of which is marked. At every place two things are asked: which symbol stands one to
 // the left, and which one is marked? The two lie in different places, so it takes two looks.
 struct Batch {
-  IntTensor symbols, left,
-      marked;                // (B, T); the targets of the first place do not count: nothing is left of it
-  Tensor marks;              // (B, T, 1): 1 at the marked place
-  std::vector<Index> where;  // (B): the marked place
+  IntTensor symbols, left, marked;  // (B, T); the first place is not asked: nothing is on its left
+  Tensor marks;                     // (B, T, 1): 1 at the marked place
+  std::vector<Index> where;         // (B): the marked place
 };
 
 Batch make_batch(Index B, std::uint64_t seed) {
@@ -167,8 +171,8 @@ Batch make_batch(Index B, std::uint64_t seed) {
   return batch;
 }
 
-// One layer of attention. Where it looks is decided by the places (positions and the mark), what it takes
-// over is made of the symbols; and there is no feed-forward that could untangle a mixture.
+// One layer of attention, restricted on purpose: queries and keys are made of the places alone (position and
+// mark), values of the symbols alone, and no feed-forward network follows. So an average stays an average.
 struct Layer {
   Index heads, kv_heads;
   Linear query, key, value, output;
@@ -293,16 +297,15 @@ void draw_heads(Lesson& lesson, const TwoQuestions& model, const std::string& fi
   for (Index t = 0; t < length; ++t)
     places.push_back(
         fmt::format("{}{}", static_cast<char>('a' + batch.symbols(0, t)), t == batch.where[0] ? "*" : ""));
-  viz::HeatmapGrid grid;
-  grid.columns = static_cast<int>(model.layers[0].heads);
-  grid.options = {.title = title,
-                  .x_title = "keys",
-                  .y_title = "queries",
-                  .row_labels = places,
-                  .column_labels = places,
-                  .low = 0,
-                  .high = 1,
-                  .value_title = "weight"};
+  viz::HeatmapGrid grid{.columns = static_cast<int>(model.layers[0].heads),
+                        .options = {.title = title,
+                                    .x_title = "keys",
+                                    .y_title = "queries",
+                                    .row_labels = places,
+                                    .column_labels = places,
+                                    .low = 0,
+                                    .high = 1,
+                                    .value_title = "weight"}};
   for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
     const Tensor weights = model.layers[layer].weights(model.places(batch));
     for (Index h = 0; h < weights.size(1); ++h) {
@@ -310,25 +313,27 @@ void draw_heads(Lesson& lesson, const TwoQuestions& model, const std::string& fi
       grid.maps.push_back(matrix_of(weights, {0, h}));
     }
   }
-  if (model.layers[0].heads == 2)
-    for (std::size_t h = 0; h < grid.maps.size(); ++h)
-      lesson.heatmap(grid.maps[h], {.title = grid.names[h] + ", * is marked",
-                                    .row_labels = places,
-                                    .column_labels = places,
-                                    .low = 0,
-                                    .high = 1});
-  lesson.picture(file, viz::heatmap_grid(grid), title, caption);
+  if (grid.maps.size() > 2) return lesson.picture(file, viz::heatmap_grid(grid), title, caption);
+  std::vector<viz::Image> large;
+  for (std::size_t h = 0; h < grid.maps.size(); ++h) {
+    viz::HeatmapOptions options = grid.options;
+    options.title = grid.names[h], options.cell = 36;
+    large.push_back(viz::heatmap(grid.maps[h], options));
+    lesson.heatmap(grid.maps[h], options);
+  }
+  lesson.picture(file, viz::row(large, {.title = title}), title, caption);
 }
 
 void two_relations(Lesson& lesson) {
   lesson.section("A task that needs two relations");
   lesson.say(
       "A row of {} symbols, one of them marked. At each place two questions are asked at once: which symbol "
-      "is one "
-      "to the left, and which one is marked? Both must be right. The model is attention between linear maps: "
-      "queries and keys are made of the places, values of the symbols. It has the same {} channels whether "
-      "they "
-      "are one head or eight:",
+      "is one to the left, and which one is marked? Both answers must be right. The model is one attention "
+      "of {} channels, in one head or in several, restricted on purpose: where to look is decided by the "
+      "places, what is taken over is made of the symbols, and nothing but linear maps follows. (A whole "
+      "Transformer could help itself: its values can carry their places, a feed-forward network can untangle "
+      "a mixture, a second layer can ask the second question. Here we want to see what a single look can "
+      "do.)",
       length, channels);
   std::vector<Setting> settings = {{1, 1, 1, "1 head"}, {2, 2, 1, "2 heads"}, {4, 4, 1, "4 heads"}};
   if (!lesson.fast) {
@@ -350,31 +355,29 @@ void two_relations(Lesson& lesson) {
       of_two = habits(model, unseen);
       draw_heads(
           lesson, model, "two_heads.png", "Who does what",
-          "One head is a stripe beside the diagonal: the token on the left. The other is a column: the "
-          "marked token, whoever asks. Rows are queries, each sums to 1.");
+          "One head is a stripe beside the diagonal: the token on the left. The other is a column: the token "
+          "with the star, whoever asks. (The first row is never asked: nothing is on its left.)");
     }
     if (setting.depth == 2 || (lesson.fast && setting.heads == 4))
       draw_heads(
           lesson, model, "heads.png", "All heads, layers × heads",
-          "Rows of the grid are layers, columns are heads. With heads to spare several do the same work: "
-          "stripes and columns appear more than once.");
+          "A row of maps for each layer, a column for each head. With heads to spare several do the same "
+          "work: stripes (the token on the left) and columns (the marked one) appear more than once.");
   }
   lesson.table({"model", "both answers right"}, rows);
-  lesson.claim(
-      scores[0] < 0.8,
-      "one head has both right at {:.0f}% of the places: it finds two symbols and cannot tell which is "
-      "which",
-      100 * scores[0]);
+  lesson.claim(scores[0] < 0.8,
+               "one head, restricted like this, has both right at {:.0f}% of the places: out of one mixture "
+               "two linear maps cannot read which symbol stood where",
+               100 * scores[0]);
   lesson.claim(scores[1] > 0.9 && scores[1] > scores[0] + 0.15, "two heads have both right at {:.0f}%",
                100 * scores[1]);
   const std::size_t looks_left = of_two[0].left > of_two[1].left ? 0 : 1;
   const Habits &left = of_two[looks_left], &marked = of_two[1 - looks_left];
-  lesson.claim(
-      left.left > left.marked && marked.marked > marked.left,
-      "they share the work: head {} gives {:.0f}% of its weight to the left and {:.0f}% to the mark, head "
-      "{} gives {:.0f}% and {:.0f}%",
-      looks_left + 1, 100 * left.left, 100 * left.marked, 2 - looks_left, 100 * marked.left,
-      100 * marked.marked);
+  lesson.claim(left.left > left.marked && marked.marked > marked.left,
+               "they share the work: head {} gives {:.0f}% of its weight to the left and {:.0f}% to the "
+               "mark, head {} gives {:.0f}% and {:.0f}%",
+               looks_left + 1, 100 * left.left, 100 * left.marked, 2 - looks_left, 100 * marked.left,
+               100 * marked.marked);
   std::vector<double> percent;
   for (const double score : scores) percent.push_back(100 * score);
   lesson.picture(
@@ -382,21 +385,19 @@ void two_relations(Lesson& lesson) {
       viz::bar_chart(names, percent,
                      {.title = "Both answers right", .value_title = "% of places", .unit = "%", .high = 100}),
       "Accuracy against heads",
-      "One head is stuck. From two heads on the task is solved, and more heads bring nothing here.");
+      "One look is not enough. From two heads on the task is solved, and more heads bring nothing here.");
 }
 
-// --- 5. Fewer keys and values
+// 5. Fewer keys and values
 
 void fewer_keys(Lesson& lesson) {
   lesson.section("Fewer key and value heads: MQA and GQA");
   lesson.say(
       "When a model writes, it keeps the keys and values of all tokens so far (lesson 14). Query heads can "
-      "share "
-      "them: in grouped-query attention (GQA) each group of query heads looks through the same keys and "
-      "values; in "
-      "multi-query attention (MQA) there is one group. Head h uses key/value head h / (H / kv_heads), "
-      "rounded "
-      "down. The paper's base size, 6 layers, 1,000 tokens, 4 bytes a number:");
+      "share them: in grouped-query attention (GQA) the heads of a group look at the same keys and take from "
+      "the same values; in multi-query attention (MQA) all heads are one group. With G groups, head h uses "
+      "key/value head h / (H / G), rounded down. What has to be kept for 1,000 tokens by 6 layers of 512 "
+      "channels and 8 query heads, at 4 bytes a number:");
   const NoGrad no_grad;
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> names;
@@ -411,21 +412,25 @@ void fewer_keys(Lesson& lesson) {
     const double bytes = static_cast<double>(cache.keys.numel() + cache.values.numel()) / 10 * 1000 * 6 * 4;
     const std::string kind = kv_heads == 8 ? "multi-head" : kv_heads == 1 ? "MQA" : "GQA";
     sizes.push_back(bytes / 1e6);
-    names.push_back(fmt::format("{}, {} key/value heads", kind, kv_heads));
+    names.push_back(fmt::format("{}: {} of 8", kind, kv_heads));
     rows.push_back({kind, fmt::format("{}", kv_heads), fmt::format("{:.1f} MB", bytes / 1e6),
                     fmt::format("{}", parameters_of(attention).count())});
   }
   lesson.table({"", "key/value heads", "cache", "parameters of a layer"}, rows);
-  lesson.claim(
-      std::fabs(sizes[0] / sizes[3] - 8) < 1e-6 && std::fabs(sizes[0] / sizes[2] - 4) < 1e-6,
-      "two of eight key/value heads need a quarter of the cache, one needs an eighth: {:.1f} instead of "
-      "{:.1f} MB",
-      sizes[3], sizes[0]);
-  lesson.picture(
-      "cache.png",
-      viz::bar_chart(names, sizes,
-                     {.title = "Keys and values kept while writing", .value_title = "MB", .unit = " MB"}),
-      "The cache that GQA and MQA save", "6 layers, 512 channels, 1,000 tokens.");
+  lesson.claim(std::fabs(sizes[0] / sizes[3] - 8) < 1e-6 && std::fabs(sizes[0] / sizes[2] - 4) < 1e-6,
+               "two key/value heads instead of eight need a quarter of the cache, one needs an eighth: "
+               "{:.1f} instead of {:.1f} MB",
+               sizes[3], sizes[0]);
+  lesson.picture("cache.png",
+                 viz::bar_chart(names, sizes,
+                                {.title = "Keys and values to keep, by key/value heads",
+                                 .value_title = "MB for 1,000 tokens",
+                                 .unit = " MB",
+                                 .colors = {-1, 0, 0, 1},
+                                 .high = 30}),
+                 "The cache that GQA and MQA save",
+                 "Half as many key/value heads, half the cache. The number of query heads, and with it the "
+                 "number of looks, is 8 in all four.");
 
   // GQA is multi-head attention in which the heads of a group have the same keys and values.
   Rng rng(lesson.seed + 1);
@@ -453,13 +458,13 @@ int main(int argc, char** argv) {
         price(lesson);
         two_relations(lesson);
         fewer_keys(lesson);
-        lesson.try_next({{"In two_relations, give the first setting two layers: {1, 1, 2, \"1 head\"}.",
-                          "Two looks one after the other do what two heads do at once: its accuracy jumps, "
-                          "and the claim that "
-                          "one head fails breaks."},
-                         {"In make_batch, ask for the marked symbol twice (batch.left as batch.marked).",
-                          "One look is enough now: one head is as good as two, and the claim breaks again."},
-                         {"In fewer_keys, repeat the heads as 0, 1, 0, 1 in `repeat`.",
-                          "The last claim fails: head h belongs to group h / 2, not h % 2."}});
+        lesson.try_next(
+            {{"In two_relations, give the first setting two layers: {1, 1, 2, \"1 head\"}.",
+              "Two looks one after the other do what two heads do at once: its accuracy jumps, and the "
+              "claims that set one head against two fail."},
+             {"In make_batch, ask for the marked symbol twice (batch.left as batch.marked).",
+              "One look is enough now: one head is as good as two, and the claims about them fail."},
+             {"In fewer_keys, repeat the heads as 0, 1, 0, 1 in `repeat`.",
+              "The last claim fails: head h belongs to group h / 2, not h % 2."}});
       });
 }

@@ -26,8 +26,7 @@ inline Tensor merge_right(const Tensor& x) {  // (B,H,T,D) -> (B,T,C)
 inline const coach::Mistakes<decltype(exercise::split_heads)> split_heads = {
     {.name = "reshape without transpose",
      .why = "The shape is right, but reshape moves nothing: the numbers of a token lie side by side, so this "
-            "cuts "
-            "the tokens apart instead of their channels.",
+            "cuts the tokens apart instead of their channels.",
      .where = "Split, attend, join",
      .answer =
          [](const Tensor& x, Index H) {
@@ -75,13 +74,26 @@ inline const coach::Mistakes<decltype(exercise::split_heads)> split_heads = {
            for (Index h = 0; h < H; ++h) heads.push_back(slice(x, 2, h, h + D));
            return stack(heads, 1);
          }},
+    {.name = "h·H + d instead of h·D + d",
+     .why = "Head h begins D channels after the one before: it is the size of a head, not their number, that "
+            "h is multiplied by.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, Index H) {
+           const Index D = x.size(2) / H;
+           Tensor out = empty({x.size(0), H, x.size(1), D});
+           for (Index b = 0; b < x.size(0); ++b)
+             for (Index h = 0; h < H; ++h)
+               for (Index t = 0; t < x.size(1); ++t)
+                 for (Index d = 0; d < D; ++d) out(b, h, t, d) = x(b, t, h * H + d);
+           return out;
+         }},
 };
 
 inline const coach::Mistakes<decltype(exercise::merge_heads)> merge_heads = {
     {.name = "reshape without transpose",
      .why = "The shape is right, but what lies side by side in (B,H,T,D) are the tokens of one head. T and H "
-            "have to "
-            "be swapped back first.",
+            "have to be swapped back first.",
      .where = "Split, attend, join",
      .answer =
          [](const Tensor& x) {
@@ -89,8 +101,7 @@ inline const coach::Mistakes<decltype(exercise::merge_heads)> merge_heads = {
          }},
     {.name = "concatenated along time",
      .why = "(B,H·T,D): the heads stand below each other as if they were more tokens. They belong side by "
-            "side, as "
-            "channels of the same token.",
+            "side, as channels of the same token.",
      .where = "Split, attend, join",
      .answer =
          [](const Tensor& x) {
@@ -105,14 +116,12 @@ inline const coach::Mistakes<decltype(exercise::merge_heads)> merge_heads = {
          }},
     {.name = "heads added up",
      .why = "The sum of the heads has D channels, and nobody can tell any more which head found what. They "
-            "are put "
-            "side by side.",
+            "are put side by side.",
      .where = "Two questions, one look",
      .answer = [](const Tensor& x) { return sum(x, 1); }},
     {.name = "heads averaged",
      .why = "The mean of the heads has D channels, and nobody can tell any more which head found what. They "
-            "are put "
-            "side by side.",
+            "are put side by side.",
      .where = "Two questions, one look",
      .answer = [](const Tensor& x) { return mean(x, 1); }},
     {.name = "tokens and channels exchanged",
@@ -161,8 +170,7 @@ inline const coach::Mistakes<decltype(exercise::multi_head)> multi_head = {
          }},
     {.name = "reshape without transpose",
      .why = "The heads were made and joined by reshape alone: each \"head\" is a piece of some tokens with "
-            "all of "
-            "their channels.",
+            "all of their channels.",
      .where = "Split, attend, join",
      .answer =
          [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
@@ -233,6 +241,64 @@ inline const coach::Mistakes<decltype(exercise::multi_head)> multi_head = {
                                               split_right(matmul(x, w_v), H), root(x.size(2) / H))),
                          w_o);
          }},
+    {.name = "divided by D instead of √D",
+     .why = "The deviation of a sum of D products grows as √D; divided by D the scores are too small, and "
+            "all weights nearly alike.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           return matmul(merge_right(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                              split_right(matmul(x, w_v), H), real(x.size(2) / H))),
+                         w_o);
+         }},
+    {.name = "softmax over the queries",
+     .why = "Each column of the scores sums to 1 here. It is each query, each row, that shares out its "
+            "attention.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           const Tensor scores =
+               matmul(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H), Transpose::second) /
+               root(x.size(2) / H);
+           return matmul(
+               merge_right(matmul(transpose(softmax(transpose(scores))), split_right(matmul(x, w_v), H))),
+               w_o);
+         }},
+    {.name = "no softmax",
+     .why = "The scores were used as weights: they may be negative and do not sum to 1.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           const Tensor scores =
+               matmul(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H), Transpose::second) /
+               root(x.size(2) / H);
+           return matmul(merge_right(matmul(scores, split_right(matmul(x, w_v), H))), w_o);
+         }},
+    {.name = "values not projected",
+     .why = "The heads hand over pieces of x itself: w_v was not used.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor&, const Tensor& w_o,
+            Index H) {
+           return matmul(merge_right(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                              split_right(x, H), root(x.size(2) / H))),
+                         w_o);
+         }},
+    {.name = "the input added",
+     .why = "x was added to the result: that is the residual, and it belongs to the block around attention "
+            "(lesson 10).",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
+            Index H) {
+           return x +
+                  matmul(merge_right(heads_of(split_right(matmul(x, w_q), H), split_right(matmul(x, w_k), H),
+                                              split_right(matmul(x, w_v), H), root(x.size(2) / H))),
+                         w_o);
+         }},
 };
 
 // Query head h looks at key/value head which(h, H, G).
@@ -286,8 +352,7 @@ inline const coach::Mistakes<decltype(exercise::grouped_query)> grouped_query = 
          }},
     {.name = "values of another group",
      .why = "The keys are those of the group, but the values were taken in turn (h % G): what is found and "
-            "what is "
-            "handed over belong to different heads.",
+            "what is handed over belong to different heads.",
      .where = "Fewer key and value heads: MQA and GQA",
      .answer =
          [](const Tensor& q, const Tensor& k, const Tensor& v) {
@@ -309,14 +374,37 @@ inline const coach::Mistakes<decltype(exercise::grouped_query)> grouped_query = 
                   const Tensor& v) { return grouped(q, k, v, right_group, root(q.size(0) * q.size(2))); }},
     {.name = "as many results as key/value heads",
      .why = "Only the first query head of each group was computed. Sharing keys does not mean sharing "
-            "queries: all H "
-            "heads answer.",
+            "queries: all H heads answer.",
      .where = "Fewer key and value heads: MQA and GQA",
      .answer =
          [](const Tensor& q, const Tensor& k, const Tensor& v) {
            std::vector<Tensor> heads;
            for (Index g = 0; g < k.size(0); ++g)
              heads.push_back(heads_of(q[g * (q.size(0) / k.size(0))], k[g], v[g], root(q.size(2))));
+           return stack(heads);
+         }},
+    {.name = "the first values for all",
+     .why = "The keys are those of the group, but the values always those of head 0.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           std::vector<Tensor> heads;
+           for (Index h = 0; h < q.size(0); ++h)
+             heads.push_back(heads_of(q[h], k[right_group(h, q.size(0), k.size(0))], v[0], root(q.size(2))));
+           return stack(heads);
+         }},
+    {.name = "softmax over the queries",
+     .why = "Each column of the scores sums to 1 here. It is each query, each row, that shares out its "
+            "attention.",
+     .where = "Split, attend, join",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           std::vector<Tensor> heads;
+           for (Index h = 0; h < q.size(0); ++h) {
+             const Index g = right_group(h, q.size(0), k.size(0));
+             const Tensor scores = matmul(q[h], k[g], Transpose::second) / root(q.size(2));
+             heads.push_back(matmul(transpose(softmax(transpose(scores))), v[g]));
+           }
            return stack(heads);
          }},
 };
@@ -348,6 +436,21 @@ inline const coach::Mistakes<decltype(exercise::cache_numbers)> cache_numbers = 
      .where = "Fewer key and value heads: MQA and GQA",
      .answer = [](Index layers, Index kv_heads, Index head_size,
                   Index tokens) { return 8 * layers * kv_heads * head_size * tokens; }},
+    {.name = "the heads forgotten",
+     .why = "Each key/value head keeps keys and values of its own.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer = [](Index layers, Index, Index head_size,
+                  Index tokens) { return 2 * layers * head_size * tokens; }},
+    {.name = "the size of a head forgotten",
+     .why = "A key is head_size numbers, not one.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer = [](Index layers, Index kv_heads, Index,
+                  Index tokens) { return 2 * layers * kv_heads * tokens; }},
+    {.name = "one token only",
+     .why = "Keys and values of every token are kept: each new token looks at all of them.",
+     .where = "Fewer key and value heads: MQA and GQA",
+     .answer = [](Index layers, Index kv_heads, Index head_size,
+                  Index) { return 2 * layers * kv_heads * head_size; }},
 };
 
 }  // namespace mistakes

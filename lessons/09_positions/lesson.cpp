@@ -24,7 +24,7 @@ using namespace attn;
 
 namespace {
 
-// --- 1. A bag of words
+// 1. A bag of words
 
 // Self-attention of some words (T, C), and the mean of what comes out: what a classifier would see.
 Tensor summary(const Tensor& x) {
@@ -40,13 +40,15 @@ void bag_of_words(Lesson& lesson) {
   const double without = max_difference(summary(one), summary(other));
   const Tensor places = sinusoidal_table(5, 4);
   const double with = max_difference(summary(one + places), summary(other + places));
-  lesson.say("`the dog bites the man` and `the man bites the dog` through self-attention, then averaged:");
+  lesson.say(
+      "`the dog bites the man` and `the man bites the dog`, each through self-attention, and the outputs "
+      "averaged:");
   lesson.claim(without < 1e-6, "without positions the two sentences differ by {:.1e}: who bites is lost",
                without);
   lesson.claim(with > 1e-3, "with a vector for each place added, they differ by {:.3f}", with);
 }
 
-// --- 2. The first idea, and why it fails
+// 2. The first idea, and why it fails
 
 double cosine(const Tensor& a, const Tensor& b) {
   return sum(a * b).item() / std::sqrt(static_cast<double>(sum(a * a).item()) * sum(b * b).item());
@@ -66,15 +68,14 @@ void plain_integers(Lesson& lesson) {
     rows.push_back(
         {fmt::format("{}", place), fmt::format("{:.4f}", last_integer), fmt::format("{:.4f}", last_sine)});
   }
-  lesson.table({"place", "cat · milk, integers added", "cat · milk, sines added"}, rows);
-  lesson.claim(
-      last_integer > 0.999 && last_sine < 0.9,
-      "at place 1000 two different words point the same way (cosine {:.4f}) if integers were added; with "
-      "sines, which stay within ±1, it is still {:.2f}",
-      last_integer, last_sine);
+  lesson.table({"place", "cosine of cat and milk, integers added", "sines added (next section)"}, rows);
+  lesson.claim(last_integer > 0.999 && last_sine < 0.9,
+               "at place 1000, with integers added, two different words point the same way (cosine {:.4f}); "
+               "with sines, which stay within ±1, the cosine is {:.2f}",
+               last_integer, last_sine);
 }
 
-// --- 3. Sines and cosines
+// 3. Sines and cosines
 
 // PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i), with ω_i = 10000^(-2i/C)
 Tensor sinusoids_by_loops(Index length, Index C) {
@@ -92,26 +93,25 @@ void sinusoids(Lesson& lesson) {
   lesson.section("Sines and cosines");
   lesson.equation("PE(p, 2i) = sin(p ω_i),   PE(p, 2i+1) = cos(p ω_i),   ω_i = 10000^(−2i/C)");
   lesson.say(
-      "Each pair of channels is the hand of a clock. The first clock turns once in {:.1f} places, the last "
-      "of 64 "
-      "channels once in {:.0f}: low channels tell neighbours apart, high ones tell the beginning from the "
-      "end.",
+      "Each pair of channels is the hand of a clock. With 64 channels there are 32 clocks: the first turns "
+      "once in {:.1f} places, the last once in {:.0f}. Low channels tell neighbours apart, high ones tell "
+      "the beginning from the end.",
       2 * M_PI, 2 * M_PI * std::pow(10000.0, 62.0 / 64));
   const Index C = 64, length = 200;
   const Tensor table = sinusoidal_table(length, C);
   lesson.claim(max_difference(table, sinusoids_by_loops(length, C)) < 1e-5,
                "the loops and the library's table agree: difference {:.1e}",
                max_difference(table, sinusoids_by_loops(length, C)));
-  lesson.picture(
-      "sinusoids.png",
-      viz::heatmap(matrix_of(slice(table, 0, 0, 50)), {.title = "Sinusoidal positions",
-                                                       .x_title = "channel",
-                                                       .y_title = "position",
-                                                       .colors = viz::Colors::Diverging,
-                                                       .low = -1,
-                                                       .high = 1}),
-      "Sinusoidal positions",
-      "Each row is one of 50 positions. Left: quick changes. Right: clocks that have hardly moved.");
+  lesson.picture("sinusoids.png",
+                 viz::heatmap(matrix_of(slice(table, 0, 0, 50)), {.title = "Sinusoidal positions",
+                                                                  .x_title = "channel",
+                                                                  .y_title = "position",
+                                                                  .colors = viz::Colors::Diverging,
+                                                                  .low = -1,
+                                                                  .high = 1}),
+                 "Sinusoidal positions",
+                 "Each row is one of 50 positions. On the left the colours change from row to row; on the "
+                 "right are clocks that have hardly moved: sine still 0, cosine still 1.");
   lesson.say("Why these? Because sin a sin b + cos a cos b = cos(a − b), the product of two rows is");
   lesson.equation("⟨PE_m, PE_n⟩ = Σ_i cos(ω_i (m − n))");
   const Tensor products = matmul(table, table, Transpose::second);  // (length, length)
@@ -126,17 +126,25 @@ void sinusoids(Lesson& lesson) {
   lesson.claim(largest_elsewhere < products(0, 0) - 0.5,
                "and peaks where m = n: {:.1f} = C/2, elsewhere at most {:.1f}", products(0, 0),
                largest_elsewhere);
-  std::vector<viz::Series> curves;
-  for (const Index m : {20, 60, 120}) {
-    viz::Numbers curve;
-    for (Index n = 0; n < 150; ++n) curve.push_back(products(m, n));
-    curves.push_back({.name = fmt::format("m = {}", m), .y = curve});
+  std::vector<viz::Series> by_position, by_distance;
+  for (const Index m : {20, 100, 180}) {
+    viz::Series curve{.name = fmt::format("m = {}", m)};
+    for (Index n = 0; n < length; ++n) curve.y.push_back(products(m, n)), curve.x.push_back(double(n));
+    by_position.push_back(curve);
+    for (double& n : curve.x) n -= double(m);
+    by_distance.push_back(curve);
   }
-  lesson.picture(
-      "products.png",
-      viz::line_chart(curves, {.title = "⟨PE_m, PE_n⟩", .x_title = "position n", .y_title = "product"}),
-      "Dot products of sinusoidal positions",
-      "Three times the same curve, moved: only the distance counts, and the nearest are the most alike.");
+  by_distance[1].dashed = by_distance[2].dashed = true;
+  const viz::ChartOptions chart{
+      .title = "against the position n", .x_title = "n", .y_title = "product", .y_low = 0, .width = 600};
+  viz::ChartOptions moved = chart;
+  moved.title = "against the distance n − m", moved.x_title = "n − m";
+  lesson.picture("products.png",
+                 viz::row({viz::line_chart(by_position, chart), viz::line_chart(by_distance, moved)},
+                          {.title = "⟨PE_m, PE_n⟩ for three positions m"}),
+                 "Dot products of sinusoidal positions",
+                 "Left: three curves, each with its peak at n = m. Right: drawn against the distance they "
+                 "are one curve. Near positions are the most alike.");
 }
 
 void adding_is_not_enough(Lesson& lesson) {
@@ -144,9 +152,8 @@ void adding_is_not_enough(Lesson& lesson) {
   lesson.say("The table is added to the words before queries and keys are made, so a score has four terms:");
   lesson.equation("(x + p)·(y + q) = x·y + x·q + p·y + p·q");
   lesson.say(
-      "Only p·q is relative. Two words `cat` and `drank` at places (3, 5), and then, the same distance, at "
-      "(40, "
-      "42):");
+      "Of those that depend on places, p·q alone depends on the distance alone. Take `cat` and `drank` at "
+      "places 3 and 5, and then, at the same distance, at 40 and 42:");
   Rng rng(lesson.seed + 3);
   const Index C = 64;
   const Tensor x = normal({C}, rng), y = normal({C}, rng), table = sinusoidal_table(64, C);
@@ -162,42 +169,39 @@ void adding_is_not_enough(Lesson& lesson) {
                        term("p·y    place and word", table[3], y, table[40], y);
   const double places = term("p·q    place and place", table[3], table[5], table[40], table[42]);
   lesson.table({"term", "at 3 and 5", "at 40 and 42"}, rows);
-  lesson.claim(
-      places < 1e-4 && cross > 0.05,
-      "moved together, p·q stays (to {:.0e}) but the two cross terms move by {:.2f}: the score knows where "
-      "the words are, not only how far apart",
-      places, cross);
+  lesson.claim(places < 1e-4 && cross > 0.05,
+               "moved together, p·q stays (to {:.0e}) but the two cross terms move by {:.2f}: the score "
+               "knows where the words are, not only how far apart",
+               places, cross);
 }
 
-// --- 4. A number on the scores
+// 4. A number on the scores
 
 void biases(Lesson& lesson) {
   lesson.section("A bias on the scores: T5 and ALiBi");
   lesson.say(
       "If only distance should count, say so directly, where two words meet: add a number to their score, "
-      "inside "
-      "the softmax. ALiBi's is fixed, −m·|i − j|, with a slope m for each head, 2^(−8h/H) for h = 1 … H:");
+      "inside the softmax. ALiBi's is fixed: −m·|i − j|, where the slope m of head h is 2^(−8h/H) for h = 1 "
+      "… H. With H = 8:");
   const Index H = 8;
-  std::vector<std::vector<std::string>> slopes(1);
+  std::vector<std::vector<std::string>> slopes = {{"slope"}};
   double worst = 0;
   for (Index h = 1; h <= H; ++h) {
     const double slope = std::pow(2.0, -8.0 * static_cast<double>(h) / H);
     slopes[0].push_back(fmt::format("{:.4f}", slope));
     worst = std::max(worst, std::fabs(slope - alibi_slopes(H)[static_cast<std::size_t>(h - 1)]));
   }
-  lesson.table({"1", "2", "3", "4", "5", "6", "7", "8"}, slopes);
+  lesson.table({"head", "1", "2", "3", "4", "5", "6", "7", "8"}, slopes);
   lesson.claim(worst < 1e-7,
-               "the first head hardly sees beyond its neighbours, the last sees {:.0f} steps for one "
-               "point of score",
-               1 / alibi_slopes(H).back());
+               "the library has the same. A point of score is lost every {:.0f} steps in the first head, "
+               "which hardly sees beyond its neighbours, and every {:.0f} steps in the last",
+               1 / alibi_slopes(H).front(), 1 / alibi_slopes(H).back());
   lesson.say(
       "T5's is learned, one number for each head and *bucket* of distances: near distances have a bucket "
-      "each, far "
-      "ones share, wider and wider, up to 128; all beyond share the last. With 32 buckets, both directions "
-      "visible: "
-      "16 for each sign, of which 8 are exact and 8 logarithmic. When only the past is visible: 16 exact and "
-      "16 "
-      "logarithmic.");
+      "each, far ones share, wider and wider, up to 128; all beyond share the last. If both directions are "
+      "visible, 32 buckets are 16 for each direction, of which 8 hold one distance each and 8 grow "
+      "logarithmically. If only the past is visible, it gets all 32, 16 and 16 (the future is hidden anyway; "
+      "it falls into bucket 0):");
   std::vector<std::vector<std::string>> rows(2);
   rows[0] = {"both directions"}, rows[1] = {"past only"};
   std::vector<std::string> header = {"key − query"};
@@ -208,11 +212,10 @@ void biases(Lesson& lesson) {
   }
   lesson.table(header, rows);
   lesson.claim(t5_bucket(-128, true) == 15 && t5_bucket(-100000, true) == 15 && t5_bucket(1, true) == 17,
-               "a key 128 back and one 100,000 back share bucket {}; keys to the right begin at 16", 15);
+               "a key 128 back and one 100,000 back share bucket {}; for keys to the right 16 is added", 15);
   lesson.say(
-      "T5 has one such table for all layers and leaves out ÷√d_k. Neither bias belongs into cross-attention: "
-      "how far "
-      "an English word is from a French one means nothing.");
+      "T5 has one such table for all layers and leaves out ÷√d_k. Neither bias belongs in cross-attention: "
+      "how far an English word is from a French one means nothing.");
   const Index T = 40;
   const Tensor alibi = alibi_bias(H, T, T);
   viz::Matrix buckets(T, T);
@@ -228,12 +231,11 @@ void biases(Lesson& lesson) {
                                                   .y_title = "query",
                                                   .value_title = "bucket: one learned number each"})}),
                  "Bias maps of ALiBi and T5",
-                 "Both are the same along each diagonal: only distance counts. T5's stripes get wider with "
-                 "it, and the two "
-                 "sides have buckets of their own.");
+                 "Along each diagonal the colour stays: only distance counts. T5's stripes get wider with "
+                 "distance, and the two sides have buckets of their own.");
 }
 
-// --- 5. Turning instead of adding
+// 5. Turning instead of adding
 
 // (a, b) turned by θ: (a cos θ − b sin θ, a sin θ + b cos θ)
 struct Pair {
@@ -248,10 +250,8 @@ void rotary(Lesson& lesson) {
   lesson.section("RoPE: turn, do not add");
   lesson.say(
       "Can a query know its place so that its product with a key knows the distance only? Take two channels "
-      "as a "
-      "vector in the plane and turn it by an angle for each step: q at place m by mθ, k at place n by nθ. A "
-      "turn "
-      "R(α) keeps products, and R(α)ᵀ = R(−α), so");
+      "as a vector in the plane and turn it by an angle θ for each step: q at place m by mθ, k at place n by "
+      "nθ. For the matrix R(α) that turns by α, R(α)ᵀ = R(−α), and two turns add up, so");
   lesson.equation("(R(mθ) q)·(R(nθ) k) = qᵀ R(mθ)ᵀ R(nθ) k = q · R((n − m)θ) k");
   const Pair q{1, 0.2}, k{0.4, 0.9};
   std::vector<std::vector<std::string>> rows;
@@ -276,16 +276,14 @@ void rotary(Lesson& lesson) {
   const double moved = std::fabs(score(2, 9) - score(302, 309)),
                farther = std::fabs(score(2, 9) - score(2, 30));
   lesson.claim(moved < 1e-3 && farther > 1e-2,
-               "the same with 64 channels, 32 pairs with the clocks ω_i of above: 300 places further on the "
-               "score moves "
-               "by {:.0e}; another distance changes it by {:.1f}",
+               "the same with 64 channels, 32 pairs that turn with the clocks ω_i from above: 300 places "
+               "further on the score moves by {:.0e}; another distance changes it by {:.1f}",
                moved, farther);
   lesson.say(
       "Only queries and keys are turned, never values: what is handed over should not depend on where it "
-      "stood. And "
-      "far keys tend to count less: the score of a query and a key is bounded by the mean length of the "
-      "partial sums "
-      "of e^(i·distance·ω), which falls as the clocks come to disagree:");
+      "stood. And there is a bound on the score that falls with distance: a number that depends on the words "
+      "alone, times the mean length of the partial sums of Σ e^(i·distance·ω), which shrinks as the clocks "
+      "come to disagree. With 64 clocks, as in a head of 128 channels:");
   viz::Numbers bound;
   for (int distance = 0; distance <= 250; ++distance) {
     std::complex<double> partial = 0;
@@ -305,10 +303,11 @@ void rotary(Lesson& lesson) {
                                   .y_title = "mean length of the partial sums",
                                   .y_low = 0}),
                  "RoPE's decay",
-                 "Not a straight line, but down: far keys count less unless the words insist.");
+                 "Not in a straight line, but down: steeply over the first 20 places, then slowly. It bounds "
+                 "the score; a single score may go up and down below it.");
 }
 
-// --- 6. Train short, test long
+// 6. Train short, test long
 
 constexpr int symbols = 6;
 
@@ -369,12 +368,13 @@ void short_and_long(Lesson& lesson) {
   const std::vector<Index> lengths =
       lesson.fast ? std::vector<Index>{16, 64} : std::vector<Index>{16, 24, 32, 64, 128};
   lesson.say(
-      "One task for all: symbols, every fifth of them marked; at each place say which symbol was the last to "
-      "be "
-      "marked. Marks are content, \"the last\" is order. Trained on rows of {} tokens, tested on up to {} "
-      "(the last "
-      "quarter of each row; guessing gives {:.0f}%):",
-      short_length, lengths.back(), 100.0 / symbols);
+      "One task for all: symbols, about every fifth of them marked; at each place say which symbol was the "
+      "last to be marked. Marks are content, \"the last\" is order. The same model with each scheme (T5's, "
+      "too, with ÷√d_k, so that nothing but the positions differs; T5 itself leaves it out), and with none. "
+      "Trained on rows of {} tokens, tested on up to {}: right answers in the last quarter of each row, "
+      "where guessing gives {:.0f}%. (The learned table has rows for all places, but those beyond {} are "
+      "never trained.)",
+      short_length, lengths.back(), 100.0 / symbols, short_length);
   const std::vector<Positions> schemes = {Positions::none, Positions::learned, Positions::sinusoidal,
                                           Positions::t5,   Positions::alibi,   Positions::rope};
   std::vector<viz::Series> series;
@@ -383,7 +383,7 @@ void short_and_long(Lesson& lesson) {
   std::vector<std::string> header = {"scheme"};
   for (const Index T : lengths) header.push_back(fmt::format("{} tokens", T));
   const std::uint64_t base = lesson.seed * 1000003;
-  Tensor t5_learned;
+  Tensor t5_learned;  // (T, T): mean of the heads
   double first_loss = 0, last_loss = 0;
   for (const Positions scheme : schemes) {
     Rng rng(lesson.seed);
@@ -409,7 +409,7 @@ void short_and_long(Lesson& lesson) {
               }});
     if (scheme == Positions::alibi)
       first_loss = history.steps.front().loss, last_loss = history.steps.back().loss;
-    if (scheme == Positions::t5) t5_learned = model.stack.positions.bias(24, 24).detach();
+    if (scheme == Positions::t5) t5_learned = mean(model.stack.positions.bias(24, 24).detach(), 0);
     rows.push_back({name_of(scheme)});
     results.emplace_back();
     viz::Series line{.name = name_of(scheme), .points = true};
@@ -439,37 +439,48 @@ void short_and_long(Lesson& lesson) {
   }
   lesson.picture(
       "extrapolation.png",
-      viz::line_chart(series, {.title = "Trained on 16 tokens, tested on more",
+      viz::line_chart(series, {.title = fmt::format("Trained on {} tokens, tested on more", short_length),
                                .x_title = "tokens in a row",
                                .y_title = "% right in the last quarter",
                                .x_scale = viz::Scale::Log2,
                                .y_low = 0,
                                .y_high = 100}),
       "Extrapolation of five position schemes",
-      "All start at the top left. Schemes that know places fall as soon as a place is new; those that know "
-      "distances fall later, when a distance is new. ALiBi never falls: far keys only count ever less.");
+      "All start at the top left. Learned and sinusoidal fall at once, for every place beyond those of "
+      "training is new. Look at ALiBi: it does not fall, for a far key only counts ever less.");
   lesson.say(
-      "Two things to notice. `none` is no fool: with a causal mask the first token sees one key and the "
-      "tenth sees "
-      "ten, so a second layer can feel where it is. And T5 and RoPE, too, have to be shown long rows once: "
-      "what they "
-      "do with distances that they never met is luck. ALiBi buys its calm with a fixed opinion, that near is "
-      "better; "
-      "here that is true.");
-  lesson.picture(
-      "t5_learned.png",
-      viz::row({viz::heatmap(matrix_of(t5_learned, {0}), {.title = "T5, learned, head 1",
-                                                          .x_title = "key",
-                                                          .y_title = "query",
-                                                          .value_title = "added to the score"}),
-                viz::heatmap(matrix_of(alibi_bias(4, 24, 24), {0}), {.title = "ALiBi, fixed, head 1",
-                                                                     .x_title = "key",
-                                                                     .y_title = "query",
-                                                                     .value_title = "added to the score"})}),
-      "What T5 learned",
-      "T5 found by itself what ALiBi was given: near is better. But look at the lower left corner: distances "
-      "of 16 "
-      "and more never came up in training, and their numbers are still the random ones of the start.");
+      "Two things to notice. `none` is not lost: with a causal mask the first token sees one key and the "
+      "tenth sees ten, so that a second layer can tell where it is. And T5 and RoPE, too, have to be shown "
+      "long rows once: what they do with distances that they never met is luck. ALiBi's calm comes from a "
+      "fixed opinion, that near is better; here that is true.");
+  if (!lesson.fast) {
+    const auto mean_at = [&](Index from, Index to) {  // the bias of keys that many places back
+      double sum = 0;
+      for (Index distance = from; distance <= to; ++distance) sum += t5_learned(23, 23 - distance);
+      return sum / static_cast<double>(to - from + 1);
+    };
+    lesson.claim(mean_at(1, 4) > mean_at(8, 15),
+                 "T5 has learned that near is better, too: its bias is {:.2f} for keys 1 to 4 back and "
+                 "{:.2f} for keys 8 to 15 back",
+                 mean_at(1, 4), mean_at(8, 15));
+  }
+  viz::HeatmapOptions map{.title = "T5, learned",
+                          .x_title = "key",
+                          .y_title = "query",
+                          .value_title = "added to the score",
+                          .faded = viz::Matrix(24, 24)};
+  for (Index i = 0; i < 24; ++i)
+    for (Index j = i + 1; j < 24; ++j) map.faded(i, j) = 1;
+  viz::HeatmapOptions fixed = map;
+  fixed.title = "ALiBi, fixed";
+  lesson.picture("t5_learned.png",
+                 viz::row({viz::heatmap(matrix_of(t5_learned), map),
+                           viz::heatmap(matrix_of(mean(alibi_bias(4, 24, 24), 0)), fixed)},
+                          {.title = "Mean of the heads"}),
+                 "What T5 learned",
+                 "Pale: the future, which is hidden. T5 found by itself what ALiBi was given: near is "
+                 "better. But look at the lower left corner: such distances never came up in training, and "
+                 "their numbers are still the random ones of the start.");
 
   // Without an entry in the table there is no place at all.
   Rng rng(lesson.seed);

@@ -30,8 +30,7 @@ inline double wave(Index c, double angle) { return c % 2 == 0 ? std::sin(angle) 
 inline const coach::Mistakes<decltype(exercise::sinusoids)> sinusoids = {
     {.name = "i/C instead of 2i/C",
      .why = "The exponent runs only to one half: the slowest clock has a wavelength of about 600 instead of "
-            "60,000, "
-            "and far positions look alike.",
+            "60,000, and far positions look alike.",
      .where = "Sines and cosines",
      .answer =
          [](Index T, Index C) {
@@ -49,9 +48,8 @@ inline const coach::Mistakes<decltype(exercise::sinusoids)> sinusoids = {
          }},
     {.name = "the other convention: sines first, then cosines",
      .why = "All sines in the first half and all cosines in the second: real models do that, too, and it "
-            "works as "
-            "well. But weights that were trained with one layout must be used with it; asked for is the "
-            "paper's.",
+            "works as well. But weights that were trained with one layout must be used with it; asked for is "
+            "the paper's.",
      .where = "Sines and cosines",
      .answer =
          [](Index T, Index C) {
@@ -71,8 +69,7 @@ inline const coach::Mistakes<decltype(exercise::sinusoids)> sinusoids = {
          }},
     {.name = "a frequency for each channel",
      .why = "The exponent uses the channel c itself. The two channels of a pair must share a frequency: only "
-            "then is "
-            "the product of two rows a function of their distance.",
+            "then is the product of two rows a function of their distance.",
      .where = "Sines and cosines",
      .answer =
          [](Index T, Index C) {
@@ -86,8 +83,7 @@ inline const coach::Mistakes<decltype(exercise::sinusoids)> sinusoids = {
                   Index C) { return table_of(T, C, [&](double p, Index c) { return wave(c, p); }); }},
     {.name = "only sines",
      .why = "With one sine for each frequency, positions half a turn apart are confused, and the products "
-            "are no "
-            "longer a function of distance.",
+            "are no longer a function of distance.",
      .where = "Sines and cosines",
      .answer =
          [](Index T, Index C) {
@@ -112,6 +108,35 @@ inline const coach::Mistakes<decltype(exercise::sinusoids)> sinusoids = {
          [](Index T, Index C) {
            return table_of(T, C, [&](double p, Index c) {
              return wave(c, p * frequency(double(c / 2 * 2) / double(C), 1000));
+           });
+         }},
+    {.name = "the factor 2 twice",
+     .why = "The loop went over the even channels, so its i was 2i already, and the exponent became 4i/C: "
+            "the clocks slow down twice as fast.",
+     .where = "Sines and cosines",
+     .answer =
+         [](Index T, Index C) {
+           return table_of(T, C, [&](double p, Index c) {
+             return wave(c, p * frequency(2 * double(c / 2 * 2) / double(C)));
+           });
+         }},
+    {.name = "pairs counted from 1",
+     .why = "i counts from 0: the first clock has ω = 1 and turns by one radian a place.",
+     .where = "Sines and cosines",
+     .answer =
+         [](Index T, Index C) {
+           return table_of(T, C, [&](double p, Index c) {
+             return wave(c, p * frequency(double(c / 2 * 2 + 2) / double(C)));
+           });
+         }},
+    {.name = "places divided by T",
+     .why = "The place was made a share of the length. Then a place has other numbers in a longer text, and "
+            "a step is no longer a step.",
+     .where = "Sines and cosines",
+     .answer =
+         [](Index T, Index C) {
+           return table_of(T, C, [&](double p, Index c) {
+             return wave(c, p / double(T) * frequency(double(c / 2 * 2) / double(C)));
            });
          }},
 };
@@ -145,8 +170,7 @@ inline Tensor turn_halves(const Tensor& x) {
 inline const coach::Mistakes<decltype(exercise::rotate_pairs)> rotate_pairs = {
     {.name = "the other convention: pairs (i, i + D/2)",
      .why = "Channel i was paired with i + D/2, as many real models do (LLaMA's, for one). It works as well, "
-            "but the "
-            "weights must match it; asked for are the neighbours (2i, 2i+1) of RoFormer.",
+            "but the weights must match it; asked for are the neighbours (2i, 2i+1) of RoFormer.",
      .where = "RoPE: turn, do not add",
      .answer = [](const Tensor& x) { return turn_halves(x); }},
     {.name = "turned the other way",
@@ -156,8 +180,7 @@ inline const coach::Mistakes<decltype(exercise::rotate_pairs)> rotate_pairs = {
      .answer = [](const Tensor& x) { return turn_back(x); }},
     {.name = "positions from 1",
      .why = "Row 0 has the angle 0 and stays as it is. (Between queries and keys the shift would cancel, but "
-            "not "
-            "against a cache that was filled from 0.)",
+            "not against a cache that was filled from 0.)",
      .where = "RoPE: turn, do not add",
      .answer = [](const Tensor& x) { return turned(x, even, odd, 2, 1); }},
     {.name = "i/D instead of 2i/D",
@@ -208,6 +231,38 @@ inline const coach::Mistakes<decltype(exercise::rotate_pairs)> rotate_pairs = {
                     return wave(c, p * frequency(double(c / 2 * 2) / double(x.size(1))));
                   });
          }},
+    {.name = "the same angle at every place",
+     .why = "The angle is t·ω: without t every row is turned alike, and nobody knows where it stands.",
+     .where = "RoPE: turn, do not add",
+     .answer =
+         [](const Tensor& x) {
+           Tensor out = empty(x.shape());
+           for (Index t = 0; t < x.size(0); ++t) {
+             const Tensor row = turned(slice(x, 0, t, t + 1), even, odd, 2, 1);
+             for (Index c = 0; c < x.size(1); ++c) out(t, c) = row(0, c);
+           }
+           return out;
+         }},
+    {.name = "each number by itself",
+     .why = "One number was multiplied by the cosine and the other by the sine. A turn mixes the two: (a cos "
+            "− b sin, a sin + b cos).",
+     .where = "RoPE: turn, do not add",
+     .answer =
+         [](const Tensor& x) {
+           return x * table_of(x.size(0), x.size(1), [&](double p, Index c) {
+                    return wave(c + 1, p * frequency(double(c / 2 * 2) / double(x.size(1))));
+                  });
+         }},
+    {.name = "the factor 2 twice",
+     .why = "The exponent is 2i/D with D the size of the whole row, not of its half (or with i counted in "
+            "steps of 2).",
+     .where = "RoPE: turn, do not add",
+     .answer = [](const Tensor& x) { return turned(x, even, odd, 4); }},
+    {.name = "frequencies that grow",
+     .why = "The exponent has lost its minus: the last pairs turn the fastest, thousands of times between "
+            "two places.",
+     .where = "RoPE: turn, do not add",
+     .answer = [](const Tensor& x) { return turned(x, even, odd, -2); }},
 };
 
 inline Tensor attend_plain(const Tensor& q, const Tensor& k, const Tensor& v) {
@@ -217,8 +272,7 @@ inline Tensor attend_plain(const Tensor& q, const Tensor& k, const Tensor& v) {
 inline const coach::Mistakes<decltype(exercise::rope_attend)> rope_attend = {
     {.name = "RoPE applied to V",
      .why = "The values were turned, too. What a token hands over must not depend on where it stood; only "
-            "the look, "
-            "q and k, has to know.",
+            "the look, q and k, has to know.",
      .where = "RoPE: turn, do not add",
      .answer = [](const Tensor& q, const Tensor& k,
                   const Tensor& v) { return attend_plain(turn_right(q), turn_right(k), turn_right(v)); }},
@@ -252,11 +306,47 @@ inline const coach::Mistakes<decltype(exercise::rope_attend)> rope_attend = {
          }},
     {.name = "the other convention: pairs (i, i + D/2)",
      .why = "Channel i was paired with i + D/2, as many real models do. The weights must match the "
-            "convention; asked "
-            "for are the neighbours (2i, 2i+1).",
+            "convention; asked for are the neighbours (2i, 2i+1).",
      .where = "RoPE: turn, do not add",
      .answer = [](const Tensor& q, const Tensor& k,
                   const Tensor& v) { return attend_plain(turn_halves(q), turn_halves(k), v); }},
+    {.name = "the result turned, too",
+     .why =
+         "What comes out was turned by the place of the query. Only the look, q and k, has to know places.",
+     .where = "RoPE: turn, do not add",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           const Tensor out = attend_plain(turn_right(q), turn_right(k), v);
+           return turn_right(out);
+         }},
+    {.name = "divided by D instead of √D",
+     .why = "The deviation of a sum of D products grows as √D, and so it is divided by that.",
+     .where = "RoPE: turn, do not add",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           return matmul(softmax(matmul(turn_right(q), turn_right(k), Transpose::second) / real(q.size(1))),
+                         v);
+         }},
+    {.name = "no softmax",
+     .why = "The scores were used as weights: they may be negative and do not sum to 1.",
+     .where = "RoPE: turn, do not add",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           return matmul(matmul(turn_right(q), turn_right(k), Transpose::second) / std::sqrt(real(q.size(1))),
+                         v);
+         }},
+    {.name = "a causal mask",
+     .why = "The future was hidden. Here is no mask: every query sees every key.",
+     .where = "RoPE: turn, do not add",
+     .answer =
+         [](const Tensor& q, const Tensor& k, const Tensor& v) {
+           Tensor scores =
+               matmul(turn_right(q), turn_right(k), Transpose::second) / std::sqrt(real(q.size(1)));
+           for (Index i = 0; i < scores.size(0); ++i)
+             for (Index j = i + 1; j < scores.size(1); ++j)
+               scores(i, j) = -std::numeric_limits<real>::infinity();
+           return matmul(softmax(scores), v);
+         }},
 };
 
 // slope(h) · |i − j|, h from 1.
@@ -308,8 +398,7 @@ inline const coach::Mistakes<decltype(exercise::alibi)> alibi = {
          }},
     {.name = "integer exponent",
      .why = "8 * h / H of integers is rounded down (or 1 / H is 0): the slopes of 16 heads come in equal "
-            "pairs. Divide "
-            "real numbers.",
+            "pairs. Divide real numbers.",
      .where = "A bias on the scores: T5 and ALiBi",
      .answer =
          [](Index H, Index T) {
@@ -333,6 +422,52 @@ inline const coach::Mistakes<decltype(exercise::alibi)> alibi = {
      .answer =
          [](Index H, Index T) {
            return biases(H, T, [H](double h) { return std::pow(2.0, -8 * (double(H) + 1 - h) / double(H)); });
+         }},
+    {.name = "the future left at 0",
+     .why = "Only keys to the left get a penalty here. The bias counts the distance on both sides; hiding "
+            "the future is the work of the mask.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index H, Index T) {
+           Tensor bias = biases(H, T, [H](double h) { return std::pow(2.0, -8 * h / double(H)); });
+           for (Index h = 0; h < H; ++h)
+             for (Index i = 0; i < T; ++i)
+               for (Index j = i + 1; j < T; ++j) bias(h, i, j) = 0;
+           return bias;
+         }},
+    {.name = "the future hidden, too",
+     .why = "−∞ for keys to the right is the causal mask. ALiBi is the distance alone, on both sides.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index H, Index T) {
+           Tensor bias = biases(H, T, [H](double h) { return std::pow(2.0, -8 * h / double(H)); });
+           for (Index h = 0; h < H; ++h)
+             for (Index i = 0; i < T; ++i)
+               for (Index j = i + 1; j < T; ++j) bias(h, i, j) = -std::numeric_limits<real>::infinity();
+           return bias;
+         }},
+    {.name = "8/h instead of 8h/H",
+     .why = "The exponents are equal steps from 8/H to 8; −8/h makes the first head almost blind and the "
+            "last ones nearly alike.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer = [](Index H, Index T) { return biases(H, T, [](double h) { return std::pow(2.0, -8 / h); }); }},
+    {.name = "one step too many",
+     .why = "A token is 0 steps away from itself: the distance is |i − j|, without + 1.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index H, Index T) {
+           Tensor bias = biases(H, T, [H](double h) { return std::pow(2.0, -8 * h / double(H)); });
+           for (Index h = 0; h < H; ++h)
+             for (Index i = 0; i < T; ++i)
+               for (Index j = 0; j < T; ++j) bias(h, i, j) -= std::pow(2.0, -8 * double(h + 1) / double(H));
+           return bias;
+         }},
+    {.name = "^ taken for a power",
+     .why = "In C++ ^ is the exclusive or of two integers. Powers are std::pow(2.0, …).",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index H, Index T) {
+           return biases(H, T, [H](double h) { return double(Index(2) ^ (-8 * Index(h) / H)); });
          }},
 };
 
@@ -426,6 +561,73 @@ inline const coach::Mistakes<decltype(exercise::t5_bucket)> t5_bucket = {
          [](Index distance, bool both) {
            const Index n = both ? std::abs(distance) : past(distance);
            return both ? (distance > 0 ? 16 : 0) + int(std::min<Index>(n, 15)) : int(std::min<Index>(n, 31));
+         }},
+    {.name = "integer division inside the logarithm",
+     .why = "n / 8 of integers is rounded down before the logarithm sees it: distances 8 to 15 all become 1. "
+            "Divide real numbers.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index distance, bool both) {
+           const int exact = both ? 8 : 16, first = both && distance > 0 ? 16 : 0;
+           const Index n = both ? std::abs(distance) : past(distance);
+           if (n < exact) return first + int(n);
+           return first + std::min(exact + int(std::log(double(n / exact)) / std::log(128.0 / exact) * exact),
+                                   2 * exact - 1);
+         }},
+    {.name = "distance 0 on the right",
+     .why = "The upper buckets are for distance > 0. A token's own key is not to its right.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index distance, bool both) {
+           return both ? (distance >= 0 ? 16 : 0) + bucket_of(std::abs(distance), 16, 8)
+                       : bucket_of(past(distance), 32, 16);
+         }},
+    {.name = "log 128 for log(128/8)",
+     .why = "The logarithm is to run from 0 to 1 between the last exact distance and 128: both are divided "
+            "by the number of exact buckets first.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index distance, bool both) {
+           const int exact = both ? 8 : 16, first = both && distance > 0 ? 16 : 0;
+           const Index n = both ? std::abs(distance) : past(distance);
+           if (n < exact) return first + int(n);
+           return first +
+                  std::min(exact + int(std::log(double(n) / exact) / std::log(128.0) * exact), 2 * exact - 1);
+         }},
+    {.name = "far buckets that begin at 0",
+     .why = "The far distances fell into the buckets of the near ones: they begin behind the exact buckets.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index distance, bool both) {
+           const int exact = both ? 8 : 16, first = both && distance > 0 ? 16 : 0;
+           const Index n = both ? std::abs(distance) : past(distance);
+           if (n < exact) return first + int(n);
+           return first +
+                  std::min(int(std::log(double(n) / exact) / std::log(128.0 / exact) * exact), exact - 1);
+         }},
+    {.name = "one bucket too many",
+     .why = "The last bucket is number 15 of 16, or 31 of 32: buckets count from 0.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index distance, bool both) {
+           const int exact = both ? 8 : 16, first = both && distance > 0 ? 16 : 0;
+           const Index n = both ? std::abs(distance) : past(distance);
+           if (n < exact) return first + int(n);
+           return first + std::min(exact + int(std::log(double(n) / exact) / std::log(128.0 / exact) * exact),
+                                   2 * exact);
+         }},
+    {.name = "rounded up",
+     .why = "⌊ ⌋ cuts the decimals off; this rounds them up.",
+     .where = "A bias on the scores: T5 and ALiBi",
+     .answer =
+         [](Index distance, bool both) {
+           const int exact = both ? 8 : 16, first = both && distance > 0 ? 16 : 0;
+           const Index n = both ? std::abs(distance) : past(distance);
+           if (n < exact) return first + int(n);
+           return first +
+                  std::min(
+                      exact + int(std::ceil(std::log(double(n) / exact) / std::log(128.0 / exact) * exact)),
+                      2 * exact - 1);
          }},
 };
 

@@ -38,8 +38,8 @@ Tensor rms_normalise(const Tensor& x, const Tensor& gain, real epsilon) {
 // A block as in the paper, post-norm: x = norm(x + f(x)), first with attention and the first norm, then with
 // the feed-forward network and the second norm.
 //   x (T,C) -> (T,C)
-//   post_norm_block([[1]], doubles, adds 3, negates, halves) = [[-1.5]]      (−(1 + 2) = −3, then (−3 + 0) /
-//   2)
+//   post_norm_block([[1]], doubles, adds 3, negates, halves) = [[-1.5]]
+//   (the sum 1 + 2, negated, is −3; then the sum −3 + 0, halved)
 Tensor post_norm_block(const Tensor& x, const Sublayer& attend, const Sublayer& feed_forward,
                        const Sublayer& first_norm, const Sublayer& second_norm) {
   todo();  // your answer
@@ -48,15 +48,15 @@ Tensor post_norm_block(const Tensor& x, const Sublayer& attend, const Sublayer& 
 // A block as in most models since, pre-norm: x = x + f(norm(x)), with the same two sublayers in the same
 // order.
 //   x (T,C) -> (T,C)
-//   pre_norm_block([[1]], doubles, adds 3, negates, halves) = [[1.5]]      (1 + 2·(−1) = −1, then −1 + (−0.5
-//   + 3))
+//   pre_norm_block([[1]], doubles, adds 3, negates, halves) = [[1.5]]
+//   (1 negated and doubled is −2, and 1 − 2 = −1; then −1 halved and 3 added is 2.5, and −1 + 2.5)
 Tensor pre_norm_block(const Tensor& x, const Sublayer& attend, const Sublayer& feed_forward,
                       const Sublayer& first_norm, const Sublayer& second_norm) {
   todo();  // your answer
 }
 
-// Dropout, with the lots already drawn: u is uniform in [0, 1). In training an element is dropped (0) where u
-// < p, and what stays is divided by 1 − p. Otherwise nothing happens.
+// Dropout, with the lots already drawn: u is uniform in [0, 1). In training an element is dropped (0) where
+// u < p, and what stays is divided by 1 − p. Otherwise nothing happens.
 //   x (T,C), u (T,C), 0 <= p < 1 -> (T,C)
 //   drop_out([[4, 5]], [[0.1, 0.9]], 0.2, true) = [[0, 6.25]]
 Tensor drop_out(const Tensor& x, const Tensor& u, real p, bool training) {

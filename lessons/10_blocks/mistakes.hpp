@@ -34,15 +34,13 @@ inline Tensor variance_of(const Tensor& x, int axis) {
 inline const coach::Mistakes<decltype(exercise::normalise)> normalise = {
     {.name = "normalised over time",
      .why = "Mean and variance run over the tokens, for each channel. Then a token depends on its "
-            "neighbours, on the "
-            "padding and, when writing, on the future.",
+            "neighbours, on the padding and, when writing, on the future.",
      .where = "LayerNorm: one token at a time",
      .answer = [](const Tensor& x, const Tensor& gain, const Tensor& bias,
                   real epsilon) { return centred(x, 0) / sqrt(variance_of(x, 0) + epsilon) * gain + bias; }},
     {.name = "one mean for everything",
      .why = "Mean and variance were taken over all tokens together. Each token has its own: a loud one must "
-            "not make the "
-            "others silent.",
+            "not make the others silent.",
      .where = "LayerNorm: one token at a time",
      .answer =
          [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
@@ -50,8 +48,7 @@ inline const coach::Mistakes<decltype(exercise::normalise)> normalise = {
          }},
     {.name = "unbiased variance",
      .why = "The squares were divided by C − 1. That corrects an estimate from a sample; here the C channels "
-            "are all "
-            "there are, so it is C (and with C = 1 it would be 0/0).",
+            "are all there are, so it is C (and with C = 1 it would be 0/0).",
      .where = "LayerNorm: one token at a time",
      .answer =
          [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
@@ -60,8 +57,7 @@ inline const coach::Mistakes<decltype(exercise::normalise)> normalise = {
          }},
     {.name = "ε outside the root",
      .why = "√variance + ε is not √(variance + ε): inside, an ε of 1e-5 means a deviation of at least 0.003; "
-            "outside, of "
-            "0.00001, and weights trained with one give other numbers with the other.",
+            "outside, of 0.00001, and weights trained with one give other numbers with the other.",
      .where = "LayerNorm: one token at a time",
      .answer =
          [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
@@ -101,6 +97,61 @@ inline const coach::Mistakes<decltype(exercise::normalise)> normalise = {
          [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
            return (centred(x, 1) / sqrt(variance_of(x, 1) + epsilon) + bias) * gain;
          }},
+    {.name = "the squares not divided by C",
+     .why = "A variance is a mean: the sum of the squares grows with the number of channels.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+           return centred(x, 1) / sqrt(variance_of(x, 1) * real(x.size(1)) + epsilon) * gain + bias;
+         }},
+    {.name = "the mean square for the variance",
+     .why = "The variance is the mean square of x − mean: the squares were taken before the mean was "
+            "subtracted.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+           return centred(x, 1) / sqrt(mean(x * x, 1, true) + epsilon) * gain + bias;
+         }},
+    {.name = "sums that run on from token to token",
+     .why = "Mean and variance were not set back to 0 for the next token: only the first one is right.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+           const real C = real(x.size(1));
+           real mean = 0, variance = 0;
+           Tensor out = empty(x.shape());
+           for (Index t = 0; t < x.size(0); ++t) {
+             for (Index c = 0; c < x.size(1); ++c) mean += x(t, c) / C;
+             for (Index c = 0; c < x.size(1); ++c) variance += (x(t, c) - mean) * (x(t, c) - mean) / C;
+             for (Index c = 0; c < x.size(1); ++c)
+               out(t, c) = (x(t, c) - mean) / std::sqrt(variance + epsilon) * gain(c) + bias(c);
+           }
+           return out;
+         }},
+    {.name = "mean and variance in one loop",
+     .why = "The variance was computed around a mean that was not finished yet: it takes two passes over the "
+            "channels.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
+           const real C = real(x.size(1));
+           Tensor out = empty(x.shape());
+           for (Index t = 0; t < x.size(0); ++t) {
+             real mean = 0, variance = 0;
+             for (Index c = 0; c < x.size(1); ++c) {
+               mean += x(t, c) / C;
+               variance += (x(t, c) - mean) * (x(t, c) - mean) / C;
+             }
+             for (Index c = 0; c < x.size(1); ++c)
+               out(t, c) = (x(t, c) - mean) / std::sqrt(variance + epsilon) * gain(c) + bias(c);
+           }
+           return out;
+         }},
+    {.name = "bias forgotten",
+     .why = "The bias lets a channel have another mean than 0. It is added at the end.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain, const Tensor&,
+                  real epsilon) { return centred(x, 1) / sqrt(variance_of(x, 1) + epsilon) * gain; }},
 };
 
 struct Parts {
@@ -114,8 +165,7 @@ inline Parts parts_of(const Tensor& x, const Tensor& gain, const Tensor& gradien
 inline const coach::Mistakes<decltype(exercise::normalise_backward)> normalise_backward = {
     {.name = "the deviation taken for a constant",
      .why = "The last term is missing: the deviation depends on every channel, and its share of the gradient "
-            "has to come "
-            "back through it.",
+            "has to come back through it.",
      .where = "LayerNorm: one token at a time",
      .answer =
          [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
@@ -132,8 +182,7 @@ inline const coach::Mistakes<decltype(exercise::normalise_backward)> normalise_b
          }},
     {.name = "elementwise",
      .why = "Each channel was treated as if mean and deviation were constants. A norm ties the channels "
-            "together: adding "
-            "1 to all of them changes nothing, so the gradients of a token must sum to 0.",
+            "together: adding 1 to all of them changes nothing, so the gradients of a token must sum to 0.",
      .where = "LayerNorm: one token at a time",
      .answer =
          [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
@@ -177,13 +226,46 @@ inline const coach::Mistakes<decltype(exercise::normalise_backward)> normalise_b
          }},
     {.name = "means over time",
      .why = "The means of h run over the tokens here. Tokens do not know of each other in a norm, and "
-            "neither do their "
-            "gradients.",
+            "neither do their gradients.",
      .where = "LayerNorm: one token at a time",
      .answer =
          [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
            const Parts p = parts_of(x, gain, gradient, epsilon);
            return (p.h - mean(p.h, 0, true) - p.y * mean(p.h * p.y, 0, true)) / p.deviation;
+         }},
+    {.name = "a plus for a minus",
+     .why = "The last term is subtracted: where y is large, growing x makes the deviation grow, and "
+            "everybody else smaller.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return (p.h - mean(p.h, 1, true) + p.y * mean(p.h * p.y, 1, true)) / p.deviation;
+         }},
+    {.name = "x for y",
+     .why = "The last term has y, the normalised numbers, twice; here it has x as it came in.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return (p.h - mean(p.h, 1, true) - x * mean(p.h * x, 1, true)) / p.deviation;
+         }},
+    {.name = "y not divided by the deviation",
+     .why = "y is (x − mean) / s: here the mean was taken away and nothing divided.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return (p.h - mean(p.h, 1, true) - centred(x, 1) * mean(p.h * centred(x, 1), 1, true)) /
+                  p.deviation;
+         }},
+    {.name = "divided by the variance",
+     .why = "It is the deviation, the root of the variance, by which the norm divided.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
+           const Parts p = parts_of(x, gain, gradient, epsilon);
+           return (p.h - mean(p.h, 1, true) - p.y * mean(p.h * p.y, 1, true)) / (p.deviation * p.deviation);
          }},
 };
 
@@ -229,6 +311,24 @@ inline const coach::Mistakes<decltype(exercise::rms_normalise)> rms_normalise = 
      .where = "LayerNorm: one token at a time",
      .answer = [](const Tensor& x, const Tensor& gain,
                   real) { return x / sqrt(mean(x * x, 1, true)) * gain; }},
+    {.name = "the square of the mean",
+     .why = "The numbers were averaged before squaring: then +5 and −5 are as small as 0 and 0.",
+     .where = "LayerNorm: one token at a time",
+     .answer =
+         [](const Tensor& x, const Tensor& gain, real epsilon) {
+           const Tensor average = mean(x, 1, true);
+           return x / sqrt(average * average + epsilon) * gain;
+         }},
+    {.name = "the mean of the sizes",
+     .why = "This divides by the mean of |x|. Asked for is the root of the mean of x².",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real epsilon) { return x / (mean(relu(x) + relu(-x), 1, true) + epsilon) * gain; }},
+    {.name = "one mean for everything",
+     .why = "The mean square was taken over all tokens together. Each token has its own.",
+     .where = "LayerNorm: one token at a time",
+     .answer = [](const Tensor& x, const Tensor& gain,
+                  real epsilon) { return x / sqrt(mean(x * x) + epsilon) * gain; }},
 };
 
 // Post- and pre-norm around one sublayer.
@@ -242,8 +342,7 @@ inline const coach::Mistakes<decltype(exercise::post_norm_block)> post_norm_bloc
      .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
                   const Sublayer& n2) { return pre(pre(x, a, n1), f, n2); }},
     {.name = "no residual",
-     .why =
-         "norm(f(x)): there is no way around the sublayer, and the gradient has to pass every one of them.",
+     .why = "norm(f(x)): there is no way around the sublayer, and after a few blocks all tokens are alike.",
      .where = "Residuals: a way around every layer",
      .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
                   const Sublayer& n2) { return n2(f(n1(a(x)))); }},
@@ -286,11 +385,31 @@ inline const coach::Mistakes<decltype(exercise::post_norm_block)> post_norm_bloc
                   const Sublayer& n2) { return post(post(x, f, n1), a, n2); }},
     {.name = "norms exchanged",
      .why = "The first norm belongs to attention and the second to the feed-forward network: each has "
-            "learned its own "
-            "gain.",
+            "learned its own gain.",
      .where = "The whole block",
      .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
                   const Sublayer& n2) { return post(post(x, a, n2), f, n1); }},
+    {.name = "only the first half",
+     .why = "The block ends after attention: the feed-forward network and its norm are missing.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer&, const Sublayer& n1,
+                  const Sublayer&) { return post(x, a, n1); }},
+    {.name = "no second residual",
+     .why = "norm(f(x)) in the second half: what attention found goes through the feed-forward network only.",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return n2(f(post(x, a, n1))); }},
+    {.name = "both halves side by side",
+     .why = "Both sublayers read x, and one norm stands behind the sum. They come one after the other, each "
+            "with its own.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer&,
+                  const Sublayer& n2) { return n2(x + a(x) + f(x)); }},
+    {.name = "the first norm twice",
+     .why = "Each of the two sublayers has a norm of its own, with its own gain.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer&) { return post(post(x, a, n1), f, n1); }},
 };
 
 inline const coach::Mistakes<decltype(exercise::pre_norm_block)> pre_norm_block = {
@@ -309,8 +428,7 @@ inline const coach::Mistakes<decltype(exercise::pre_norm_block)> pre_norm_block 
      .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
                   const Sublayer& n2) { return post(post(x, a, n1), f, n2); }},
     {.name = "no residual",
-     .why =
-         "f(norm(x)): there is no way around the sublayer, and the gradient has to pass every one of them.",
+     .why = "f(norm(x)): there is no way around the sublayer, and after a few blocks all tokens are alike.",
      .where = "Residuals: a way around every layer",
      .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
                   const Sublayer& n2) { return f(n2(a(n1(x)))); }},
@@ -325,8 +443,7 @@ inline const coach::Mistakes<decltype(exercise::pre_norm_block)> pre_norm_block 
          }},
     {.name = "both halves side by side",
      .why = "Both sublayers read x and their results were added (some models do that to save time). Asked "
-            "for is one "
-            "after the other: feed-forward works on what attention found.",
+            "for is one after the other: feed-forward works on what attention found.",
      .where = "The whole block",
      .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
                   const Sublayer& n2) { return x + a(n1(x)) + f(n2(x)); }},
@@ -356,6 +473,43 @@ inline const coach::Mistakes<decltype(exercise::pre_norm_block)> pre_norm_block 
      .where = "Residuals: a way around every layer",
      .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
                   const Sublayer& n2) { return n2(pre(pre(x, a, n1), f, n2)); }},
+    {.name = "only the first half",
+     .why = "The block ends after attention: the feed-forward network and its norm are missing.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer&, const Sublayer& n1,
+                  const Sublayer&) { return pre(x, a, n1); }},
+    {.name = "no second residual",
+     .why = "f(norm(x)) in the second half: what was there before is lost.",
+     .where = "Residuals: a way around every layer",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return f(n2(pre(x, a, n1))); }},
+    {.name = "the second residual from the normalised input",
+     .why = "norm(x) + f(norm(x)) in the second half: the norm is back on the main path.",
+     .where = "Residuals: a way around every layer",
+     .answer =
+         [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1, const Sublayer& n2) {
+           const Tensor y = n2(pre(x, a, n1));
+           return y + f(y);
+         }},
+    {.name = "no norms",
+     .why = "x + f(x): nothing is normalised, and the sublayers read what grows from block to block.",
+     .where = "Residuals: a way around every layer",
+     .answer =
+         [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer&, const Sublayer&) {
+           const Tensor y = x + a(x);
+           return y + f(y);
+         }},
+    {.name = "norms exchanged",
+     .why = "The first norm belongs to attention and the second to the feed-forward network: each has "
+            "learned its own gain.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer& n2) { return pre(pre(x, a, n2), f, n1); }},
+    {.name = "the first norm twice",
+     .why = "Each of the two sublayers has a norm of its own, with its own gain.",
+     .where = "The whole block",
+     .answer = [](const Tensor& x, const Sublayer& a, const Sublayer& f, const Sublayer& n1,
+                  const Sublayer&) { return pre(pre(x, a, n1), f, n1); }},
 };
 
 // x with each element multiplied by factor(u) of its lot.
@@ -401,6 +555,15 @@ inline const coach::Mistakes<decltype(exercise::drop_out)> drop_out = {
              return !training ? real(1) : lot < p ? 1 / (1 - p) : real(0);
            });
          }},
+    {.name = "dropped where u > p",
+     .why = "The comparison is the wrong way round: with p = 0.1 nine tenths are gone.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) {
+             return !training ? real(1) : lot > p ? real(0) : 1 / (1 - p);
+           });
+         }},
     {.name = "scaled by 1/p",
      .why = "A share of 1 − p stays, so it is 1 − p that has to be made up for.",
      .where = "Dropout: in training only",
@@ -421,9 +584,8 @@ inline const coach::Mistakes<decltype(exercise::drop_out)> drop_out = {
          }},
     {.name = "the other convention: scaled in evaluation",
      .why = "Nothing is scaled in training and everything multiplied by 1 − p in evaluation: that is how "
-            "dropout was first "
-            "described, and on average the same. Today it is scaled in training, so that evaluation is left "
-            "alone.",
+            "dropout was first described, and on average the same. Today it is scaled in training, so that "
+            "evaluation is left alone.",
      .where = "Dropout: in training only",
      .answer =
          [](const Tensor& x, const Tensor& u, real p, bool training) {
@@ -448,6 +610,30 @@ inline const coach::Mistakes<decltype(exercise::drop_out)> drop_out = {
              for (Index c = 0; c < x.size(1); ++c)
                out(t, c) = !training ? x(t, c) : u(t, 0) < p ? 0 : x(t, c) / (1 - p);
            return out;
+         }},
+    {.name = "dropped at u = p, too",
+     .why = "u < p drops a share of p, because u can be 0 but never 1. With u <= p, p = 0 would drop what it "
+            "must not.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) {
+             return !training ? real(1) : lot > p ? 1 / (1 - p) : real(0);
+           });
+         }},
+    {.name = "scaled, and nothing dropped",
+     .why = "Everything became larger: the elements with u < p have to be 0.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real) { return training ? 1 / (1 - p) : real(1); });
+         }},
+    {.name = "zeros in evaluation",
+     .why = "Nothing is handed on when `training` is false. In evaluation x goes through as it is.",
+     .where = "Dropout: in training only",
+     .answer =
+         [](const Tensor& x, const Tensor& u, real p, bool training) {
+           return multiplied(x, u, [&](real lot) { return training && lot >= p ? 1 / (1 - p) : real(0); });
          }},
 };
 

@@ -24,7 +24,7 @@ namespace {
 const std::vector<std::string> english = {"the", "cat", "sleeps"};
 const std::vector<std::string> french = {"<bos>", "le", "chat", "dort"};
 
-// --- 1. Two layers, with loops
+// 1. Two layers, with loops
 
 using Rows = std::vector<std::vector<double>>;  // one row for each word
 
@@ -117,10 +117,11 @@ void two_layers(Lesson& lesson) {
   lesson.say(
       "Three English words are read, three French words are to be written. Each word is three numbers, each "
       "layer has one head and weights that nobody has trained yet.");
-  lesson.equation("encoder:  x = LN(x + SelfAttention(x))      x = LN(x + FeedForward(x))");
-  lesson.equation(
-      "decoder:  y = LN(y + MaskedSelfAttention(y))  y = LN(y + CrossAttention(y, memory))  y = LN(y + "
-      "FeedForward(y))");
+  lesson.equation("encoder:  x = LN(x + Self(x)),    x = LN(x + FFN(x))");
+  lesson.equation("decoder:  y = LN(y + Masked(y)),  y = LN(y + Cross(y, memory)),  y = LN(y + FFN(y))");
+  lesson.say(
+      "Self, Masked and Cross are attentions, FFN is the feed-forward network; memory is what the encoder "
+      "made of the source.");
   const Tensor source = tensor({{0.0, 0.1, 0.0}, {1.0, 0.1, 0.1}, {0.1, 0.0, 1.0}});             // (S, C)
   const Tensor target = tensor({{0, 0, 0}, {0.1, 0.1, 0.0}, {0.9, 0.0, 0.1}, {0.1, 0.1, 0.9}});  // (T, C)
   const TransformerConfig config{.d_model = 3, .heads = 1, .d_ff = 5, .dropout = 0};
@@ -136,7 +137,9 @@ void two_layers(Lesson& lesson) {
                                 0);  // (1, T, C), (1, S, C) -> (1, T, C)
   lesson.say("What the encoder hands over, a row for each English word, seen in the light of the others:");
   lesson.numbers(memory[0], english);
-  lesson.say("What the decoder makes of that, a row for each French word that it has read:");
+  lesson.say(
+      "What the decoder makes of that, a row for each French word that it has read; from each row the next "
+      "word will be guessed:");
   lesson.numbers(output[0], french);
   const double worst =
       std::max(worst_difference(memory_by_hand, memory), worst_difference(output_by_hand, output));
@@ -146,7 +149,7 @@ void two_layers(Lesson& lesson) {
                memory.shape().str(), output.shape().str());
 }
 
-// --- 2. Shifted targets
+// 2. Shifted targets
 
 // Targets that nobody can guess (random words): an honest model can do no better than log(8). With no shift,
 // the decoder reads at place t the very word that it has to write there.
@@ -207,20 +210,20 @@ void shifted_targets(Lesson& lesson) {
       {{"the shifted target", fmt::format("{:.2f}", honest), fmt::format("{:.2f}", std::exp(-honest))},
        {"the target", fmt::format("{:.2f}", cheating), fmt::format("{:.2f}", std::exp(-cheating))}});
   lesson.claim(honest > 0.95 * std::log(8.0),
-               "shifted, the loss stays at that of guessing among 8 words, log 8 = {:.2f}", std::log(8.0));
+               "shifted, it can only guess among 8 words: the loss stays at log 8 = {:.2f}", std::log(8.0));
   lesson.claim(cheating < 0.25 * honest,
-               "without the shift it falls far below: a loss too good to be true. The model copies its input "
-               "and has learned nothing");
+               "without the shift it falls far below, a loss too good to be true: the model copies its "
+               "input, and could not write a single word");
 }
 
-// --- 3. Who sees what
+// 3. Who sees what
 
 void who_sees_what(Lesson& lesson) {
   lesson.section("Three attentions, three views");
   lesson.say(
       "The encoder's self-attention sees the whole source, the decoder's only what is written already, and "
       "cross-attention lets every target word see the whole source, but no padding. Measured on a model of 2 "
-      "+ 2 layers: one word is exchanged, and we look which of the decoder's six outputs move.");
+      "+ 2 layers: one word is exchanged for another. Which of the decoder's six outputs move?");
   Rng rng(lesson.seed);
   const Transformer model({.source_vocabulary = 20,
                            .vocabulary = 20,
@@ -260,7 +263,7 @@ void who_sees_what(Lesson& lesson) {
   lesson.claim(by_padding == std::vector<bool>(6, false), "padding reaches nothing");
 }
 
-// --- 4. The real size
+// 4. The real size
 
 struct Traced {
   Index S, T, C, V, layers;
@@ -271,8 +274,8 @@ Traced shapes(Lesson& lesson, const Transformer& model) {
   const TransformerConfig& config = model.config;
   const Index V = config.vocabulary, H = config.heads;
   lesson.say(
-      "{}: N = {} layers, d_model = {}, h = {} heads, d_ff = {}, {} words. Five words go in, three "
-      "(and <bos>) are written:",
+      "{}: N = {} layers each, d_model = {}, h = {} heads, d_ff = {}, {} words. Five words are read, <bos> "
+      "and three words are written already:",
       lesson.fast ? "A small model (without --fast it is the paper's)" : "The paper's base model",
       config.encoder_layers, config.d_model, H, config.d_ff, V);
   const NoGrad no_grad;
@@ -305,10 +308,9 @@ Traced shapes(Lesson& lesson, const Transformer& model) {
                 {"scores of all words (logits)", logits.shape().str(), "(B, T, V)"},
                 {"softmax of the last row", guess.shape().str(), "(B, V)"}});
   lesson.say(
-      "n = 5 words by d = {} went in, k = 4 by d came out of the decoder, and the last row alone, 1 by V, "
-      "says "
-      "which word comes next. In training all rows are used: k guesses for the price of one pass.",
-      config.d_model);
+      "The source is n × d = 5 × {}, what comes out of the decoder k × d = 4 × {}, and its last row becomes "
+      "1 × V: which word comes next. In training all rows are used: k guesses for the price of one pass.",
+      config.d_model, config.d_model);
   lesson.claim(guess.shape() == Shape{1, V} && std::fabs(sum(guess).item() - 1) < 1e-3,
                "the guess is one probability for each of {} words; they sum to 1", V);
   const Tensor whole = model(source, {}, target, {}, context);
@@ -371,11 +373,12 @@ void architecture(Lesson& lesson, const Traced& run, const TransformerConfig& co
            .frames = {{.label = fmt::format("encoder × {}", run.layers), .nodes = {2, 3, 4, 5}},
                       {.label = fmt::format("decoder × {}", run.layers), .nodes = {8, 9, 10, 11, 12, 13}}}}),
       "The whole Transformer",
-      "Read upwards. Dashed arrows are residuals. One arrow alone crosses from the left to the right: the "
-      "memory, which gives cross-attention its keys and values.");
+      "Read upwards; under each name the shape of what comes out of it (of a feed-forward: its inside). "
+      "Dashed arrows are residuals. One arrow alone crosses from left to right: the memory, which gives "
+      "cross-attention its keys and values.");
 }
 
-// --- 5. Counting
+// 5. Counting
 
 // Numbers of one attention (four matrices with biases), one feed-forward, one norm: by hand.
 struct Pieces {
@@ -401,22 +404,25 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
   lesson.say(
       "A word is turned into a vector twice, in the source and in the target, and a vector is turned into "
       "scores of words once. With one vocabulary for both languages a single table does all three: the "
-      "scores "
-      "are the products with all its rows.");
+      "scores are the products with all its rows.");
   const Tensor& table = model.target_embedding.table;
   const TransformerConfig base = base_config();
   const Pieces pieces = count_by_hand(base);
   lesson.claim(model.source_embedding.table.body() == table.body(),
                "source and target share one table of shape {}, and it is in the list of parameters once",
                table.shape().str());
-  lesson.say("In the paper's size two more tables would be {} numbers more, over half of the model again.",
+  lesson.say("In the paper's size, two more tables would be {} numbers more: over half of the model again.",
              2 * pieces.embedding);
 
   lesson.section("63,082,496 numbers");
   const ParameterList list = parameters_of(model);
-  lesson.claim(list.count() == count_by_hand(model.config).total(model.config.encoder_layers),
-               "the formula below counts what the model really holds: {}", list.count());
+  lesson.say(
+      "One table, and for each of the N layers of both sides: three attentions of four matrices with biases, "
+      "two feed-forwards, five norms of gain and bias. There is no norm behind the last layer.");
   lesson.equation("V C + N · (3 · 4(C² + C) + 2 · (2 C d_ff + d_ff + C) + 5 · 2 C)");
+  lesson.claim(list.count() == count_by_hand(model.config).total(model.config.encoder_layers),
+               "the formula counts what the model {} really holds: {}",
+               lesson.fast ? "of --fast" : "that we have built", list.count());
   const Index N = base.encoder_layers;
   const std::vector<std::string> names = {"embedding (V × C, used three times)",
                                           "encoder: self-attention",
@@ -448,23 +454,22 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
     lesson.claim(list.count() == 63082496 && parts["embedding"] == counts[0] &&
                      parts["encoder"] == counts[1] + counts[2] + counts[3] &&
                      parts["decoder"] == counts[4] + counts[5] + counts[6] + counts[7],
-                 "and the one we have just built holds them: embedding {}, encoder {}, decoder {}",
+                 "and part by part ours has as many: embedding {}, encoder {}, decoder {}",
                  parts["embedding"], parts["encoder"], parts["decoder"]);
   }
   lesson.say(
-      "The paper prints 65 million for it and does not say how it counted. Its vocabulary is `about 37,000` "
-      "word pieces, and the number is rounded: a table of {} entries would make up the difference. What can "
-      "be "
-      "counted from the text is the number above.",
+      "The paper prints 65 million and does not say how it counted. Its vocabulary is given as `about "
+      "37,000` word pieces, and 65 million is rounded: a table of {} entries would make up the difference. "
+      "What can be counted from the text is the number above.",
       37000 + (65000000 - total) / base.d_model);
-  lesson.picture("parameters.png",
-                 viz::bar_chart(names, millions,
-                                {.title = "Where 63 million parameters are",
-                                 .value_title = "millions of parameters",
-                                 .colors = {3, 0, 1, 2, 0, 0, 1, 2}}),
-                 "Parameters by part",
-                 "The embedding and the two feed-forwards are the large parts; all the norms together cannot "
-                 "be seen.");
+  lesson.picture(
+      "parameters.png",
+      viz::bar_chart(names, millions,
+                     {.title = "Where 63 million parameters are",
+                      .value_title = "millions of parameters",
+                      .colors = {3, 0, 1, 2, 0, 0, 1, 2}}),
+      "Parameters by part",
+      "Red: the embedding. Orange: feed-forwards. Blue: attentions. The norms are too few to be seen.");
 }
 
 }  // namespace
@@ -493,7 +498,7 @@ int main(int argc, char** argv) {
         count_parameters(lesson, model);
         lesson.try_next(
             {{"In decoder_layer, hand x instead of memory to the look of cross-attention.",
-              "The first claim fails: a decoder that never looks at the source could not translate."},
+              "The first claim fails: this decoder looks at its own words twice and never at the source."},
              {"In who_sees_what, write {} instead of length in both calls of model.",
               "The claim about padding fails: a word that is not there moves every output."},
              {"In base_config, set .share_embeddings = false, and run without --fast.",

@@ -63,9 +63,8 @@ inline const coach::Mistakes<decltype(exercise::shift_targets)> shift_targets = 
            return out;
          }},
     {.name = "the first token overwritten",
-     .why =
-         "The start token took the place of the first word, and nothing moved: from place 1 on the decoder "
-         "still reads what it has to write.",
+     .why = "The start token took the place of the first word, and nothing moved: from place 1 on the "
+            "decoder still reads what it has to write.",
      .where = "Shifted targets",
      .answer =
          [](const IntTensor& target, int start) {
@@ -96,6 +95,16 @@ inline const coach::Mistakes<decltype(exercise::shift_targets)> shift_targets = 
            }
            return out;
          }},
+    {.name = "1 for the start token",
+     .why = "The start token is an argument: it is 1 in the example only.",
+     .where = "Shifted targets",
+     .answer =
+         [](const IntTensor& target, int) {
+           IntTensor out(target.shape());
+           for (Index b = 0; b < target.shape()[0]; ++b)
+             for (Index t = 0; t < target.shape()[1]; ++t) out(b, t) = t == 0 ? 1 : target(b, t - 1);
+           return out;
+         }},
 };
 
 // 1 where `rule` allows it.
@@ -121,9 +130,8 @@ inline const coach::Mistakes<decltype(exercise::visible_keys)> visible_keys = {
      .where = "Three attentions, three views",
      .answer = [](Index T, Index S, Index, bool causal) { return causal ? past(T, S) : everything(T, S); }},
     {.name = "always causal",
-     .why =
-         "The encoder may look both ways: the whole source is there from the start. Only the decoder's own "
-         "words are written one after the other.",
+     .why = "The encoder may look both ways: the whole source is there from the start. Only the decoder's "
+            "own words are written one after the other.",
      .where = "Three attentions, three views",
      .answer = [](Index T, Index S, Index length,
                   bool) { return seen_if(T, S, [=](Index i, Index j) { return j < length && j <= i; }); }},
@@ -132,17 +140,16 @@ inline const coach::Mistakes<decltype(exercise::visible_keys)> visible_keys = {
      .where = "Three attentions, three views",
      .answer = [](Index T, Index S, Index length, bool) { return real_keys(T, S, length); }},
     {.name = "a token that cannot see itself",
-     .why =
-         "j < i hides the token's own place; the first query is left with nothing to see. What it has read "
-         "itself is no secret.",
+     .why = "j < i hides the token's own place; the first query is left with nothing to see. What it has "
+            "read itself is no secret.",
      .where = "Three attentions, three views",
      .answer =
          [](Index T, Index S, Index length, bool causal) {
            return seen_if(T, S, [=](Index i, Index j) { return j < length && (!causal || j < i); });
          }},
     {.name = "query rows hidden instead of key columns",
-     .why = "Padding must not be looked at: that hides columns. Hiding rows leaves the padded queries "
-            "blind and lets all others see the padding.",
+     .why = "Padding must not be looked at: that hides columns. Hiding rows leaves the padded queries blind "
+            "and lets all others see the padding.",
      .where = "Three attentions, three views",
      .answer =
          [](Index T, Index S, Index length, bool causal) {
@@ -170,6 +177,48 @@ inline const coach::Mistakes<decltype(exercise::visible_keys)> visible_keys = {
          [](Index T, Index S, Index length, bool causal) {
            return seen_if(T, S, [=](Index i, Index j) { return j <= length && (!causal || j <= i); });
          }},
+    {.name = "nothing hidden",
+     .why = "Everything is visible: padding, and the future.",
+     .where = "Three attentions, three views",
+     .answer = [](Index T, Index S, Index, bool) { return everything(T, S); }},
+    {.name = "a token that sees its successor",
+     .why = "Off by one: j ≤ i + 1 shows each token the one that it has to write.",
+     .where = "Three attentions, three views",
+     .answer =
+         [](Index T, Index S, Index length, bool causal) {
+           return seen_if(T, S, [=](Index i, Index j) { return j < length && (!causal || j <= i + 1); });
+         }},
+    {.name = "padding rows hidden, too",
+     .why = "Queries of padding keep their rows: nobody reads what they compute. And in cross-attention the "
+            "queries are other words than the keys.",
+     .where = "Three attentions, three views",
+     .answer =
+         [](Index T, Index S, Index length, bool causal) {
+           return seen_if(T, S,
+                          [=](Index i, Index j) { return i < length && j < length && (!causal || j <= i); });
+         }},
+    {.name = "padding forgotten where it is causal",
+     .why = "Both rules hold at once: what is not in the future may still be padding.",
+     .where = "Three attentions, three views",
+     .answer = [](Index T, Index S, Index length,
+                  bool causal) { return causal ? past(T, S) : real_keys(T, S, length); }},
+    {.name = "the last word hidden",
+     .why = "j < length − 1 is one too few: the real keys are 0 … length − 1.",
+     .where = "Three attentions, three views",
+     .answer =
+         [](Index T, Index S, Index length, bool causal) {
+           return seen_if(T, S, [=](Index i, Index j) { return j < length - 1 && (!causal || j <= i); });
+         }},
+    {.name = "0 and −∞",
+     .why = "That is what is added to the scores in the end. Here 1 is seen and 0 hidden.",
+     .where = "Three attentions, three views",
+     .answer =
+         [](Index T, Index S, Index length, bool causal) {
+           Tensor seen = seen_if(T, S, [=](Index i, Index j) { return j < length && (!causal || j <= i); });
+           for (Index i = 0; i < seen.numel(); ++i)
+             seen.data()[i] = seen.data()[i] != 0 ? 0 : -std::numeric_limits<real>::infinity();
+           return seen;
+         }},
 };
 
 inline Tensor encode_with(const Tensor& x, const Tensor& seen, const EncoderWeights& w) {
@@ -189,9 +238,8 @@ inline const coach::Mistakes<decltype(exercise::encoder_layer)> encoder_layer = 
                x, seen_if(x.size(0), x.size(0), [=](Index i, Index j) { return j < length && j <= i; }), w);
          }},
     {.name = "source padding not masked",
-     .why =
-         "The words from `length` on are only there to make the batch a rectangle; here they are looked at "
-         "like words.",
+     .why = "The words from `length` on are only there to make the batch a rectangle; here they are looked "
+            "at like words.",
      .where = "Three attentions, three views",
      .answer = [](const Tensor& x, Index,
                   const EncoderWeights& w) { return encode_with(x, everything(x.size(0), x.size(0)), w); }},
@@ -204,9 +252,8 @@ inline const coach::Mistakes<decltype(exercise::encoder_layer)> encoder_layer = 
            return normalise(feed(normalise(look(x, x, source_mask(x, length), w.self)), w.feed));
          }},
     {.name = "pre-norm, the other convention",
-     .why =
-         "x + f(LN(x)) is what most models do today and trains better when deep, but it is not the paper's "
-         "LN(x + f(x)), and weights of one do not fit the other.",
+     .why = "x + f(LN(x)) is what most models do today and trains better when deep, but it is not the "
+            "paper's LN(x + f(x)), and weights of one do not fit the other.",
      .where = "Two kinds of layer",
      .answer =
          [](const Tensor& x, Index length, const EncoderWeights& w) {
@@ -265,6 +312,28 @@ inline const coach::Mistakes<decltype(exercise::encoder_layer)> encoder_layer = 
            const Tensor h = x + look(x, x, source_mask(x, length), w.self);
            return h + feed(h, w.feed);
          }},
+    {.name = "the feed-forward reads the input",
+     .why = "The feed-forward was given x instead of what attention had made of it.",
+     .where = "Two kinds of layer",
+     .answer =
+         [](const Tensor& x, Index length, const EncoderWeights& w) {
+           const Tensor h = normalise(x + look(x, x, source_mask(x, length), w.self));
+           return normalise(h + feed(x, w.feed));
+         }},
+    {.name = "the last norm forgotten",
+     .why = "The sum after the feed-forward is not normalised. Every sublayer has its own norm.",
+     .where = "Two kinds of layer",
+     .answer =
+         [](const Tensor& x, Index length, const EncoderWeights& w) {
+           const Tensor h = normalise(x + look(x, x, source_mask(x, length), w.self));
+           return h + feed(h, w.feed);
+         }},
+    {.name = "the input normalised first",
+     .why = "x was normalised before it went in. In the paper's layer a norm stands behind each sum, and "
+            "nowhere else.",
+     .where = "Two kinds of layer",
+     .answer = [](const Tensor& x, Index length,
+                  const EncoderWeights& w) { return encode_with(normalise(x), source_mask(x, length), w); }},
 };
 
 inline Tensor look_back(const Tensor& y, const DecoderWeights& w) {
@@ -305,9 +374,8 @@ inline const coach::Mistakes<decltype(exercise::decoder_layer)> decoder_layer = 
            return think(look_across(look_back(y, w), memory, memory.size(0), w), w);
          }},
     {.name = "causal mask on the cross-attention",
-     .why =
-         "Target word i is kept from the source words after i. But the whole source is known, and the word "
-         "wanted may well stand later in it.",
+     .why = "Target word i is kept from the source words after i. But the whole source is known, and the "
+            "word wanted may well stand later in it.",
      .where = "Three attentions, three views",
      .answer =
          [](const Tensor& y, const Tensor& memory, Index length, const DecoderWeights& w) {
@@ -361,6 +429,61 @@ inline const coach::Mistakes<decltype(exercise::decoder_layer)> decoder_layer = 
      .where = "Two kinds of layer",
      .answer = [](const Tensor& y, const Tensor& memory, Index length,
                   const DecoderWeights& w) { return look_across(look_back(y, w), memory, length, w); }},
+    {.name = "pre-norm, the other convention",
+     .why = "x + f(LN(x)) is what most models do today, but not the paper's LN(x + f(x)), and weights of one "
+            "do not fit the other.",
+     .where = "Two kinds of layer",
+     .answer =
+         [](const Tensor& y, const Tensor& memory, Index length, const DecoderWeights& w) {
+           const Tensor n = normalise(y), h = y + look(n, n, past(y.size(0), y.size(0)), w.self);
+           const Tensor g = h + look(normalise(h), memory, cross_mask(h, memory, length), w.cross);
+           return g + feed(normalise(g), w.feed);
+         }},
+    {.name = "only one norm",
+     .why = "Only the last sum is normalised. Each of the three sublayers has its own norm.",
+     .where = "Two kinds of layer",
+     .answer =
+         [](const Tensor& y, const Tensor& memory, Index length, const DecoderWeights& w) {
+           const Tensor h = y + look(y, y, past(y.size(0), y.size(0)), w.self);
+           return think(h + look(h, memory, cross_mask(h, memory, length), w.cross), w);
+         }},
+    {.name = "the second residual from the input",
+     .why = "What cross-attention found is added to y instead of to what self-attention had made of it.",
+     .where = "Two kinds of layer",
+     .answer =
+         [](const Tensor& y, const Tensor& memory, Index length, const DecoderWeights& w) {
+           const Tensor h = look_back(y, w);
+           return think(normalise(y + look(h, memory, cross_mask(h, memory, length), w.cross)), w);
+         }},
+    {.name = "the two sets of weights exchanged",
+     .why = "w.self belongs to the masked self-attention and w.cross to the look at the source.",
+     .where = "Two kinds of layer",
+     .answer =
+         [](const Tensor& y, const Tensor& memory, Index length, const DecoderWeights& w) {
+           const DecoderWeights exchanged{w.cross, w.self, w.feed};
+           return think(look_across(look_back(y, exchanged), memory, length, exchanged), exchanged);
+         }},
+    {.name = "the source's length for the target",
+     .why = "source_length says how long the source is. It hides keys in the cross-attention; the target has "
+            "no padding.",
+     .where = "Three attentions, three views",
+     .answer =
+         [](const Tensor& y, const Tensor& memory, Index length, const DecoderWeights& w) {
+           const Tensor seen =
+               seen_if(y.size(0), y.size(0), [=](Index i, Index j) { return j < length && j <= i; });
+           const Tensor h = normalise(y + look(y, y, seen, w.self));
+           return think(look_across(h, memory, memory.size(0), w), w);
+         }},
+    {.name = "both attentions side by side",
+     .why = "Both read y, and one norm stands behind the sum. The decoder first looks back, then it knows "
+            "what to ask the source for.",
+     .where = "Two kinds of layer",
+     .answer =
+         [](const Tensor& y, const Tensor& memory, Index length, const DecoderWeights& w) {
+           return think(normalise(y + look(y, y, past(y.size(0), y.size(0)), w.self) +
+                                  look(y, memory, cross_mask(y, memory, length), w.cross)),
+                        w);
+         }},
 };
 
 inline Index attention_size(Index C) { return 4 * (C * C + C); }
@@ -423,6 +546,44 @@ inline const coach::Mistakes<decltype(exercise::count_parameters)> count_paramet
      .where = "63,082,496 numbers",
      .answer = [](Index V, Index C, Index, Index F,
                   Index) { return V * C + 3 * attention_size(C) + 2 * feed_size(C, F) + 10 * C; }},
+    {.name = "two norms in each layer",
+     .why = "A decoder layer has three sublayers and so three norms.",
+     .where = "63,082,496 numbers",
+     .answer = [](Index V, Index C, Index, Index F,
+                  Index N) { return V * C + N * (3 * attention_size(C) + 2 * feed_size(C, F) + 8 * C); }},
+    {.name = "norms of one vector",
+     .why = "A norm learns two numbers a channel: a gain and a bias.",
+     .where = "63,082,496 numbers",
+     .answer = [](Index V, Index C, Index, Index F,
+                  Index N) { return V * C + N * (3 * attention_size(C) + 2 * feed_size(C, F) + 5 * C); }},
+    {.name = "no biases in the feed-forward",
+     .why = "Both of its matrices have a bias: F numbers behind the first and C behind the second.",
+     .where = "63,082,496 numbers",
+     .answer = [](Index V, Index C, Index, Index F,
+                  Index N) { return V * C + N * (3 * attention_size(C) + 4 * C * F + 10 * C); }},
+    {.name = "no biases in the attention",
+     .why = "Each of its four matrices has a bias of C numbers.",
+     .where = "63,082,496 numbers",
+     .answer = [](Index V, Index C, Index, Index F,
+                  Index N) { return V * C + N * (12 * C * C + 2 * feed_size(C, F) + 10 * C); }},
+    {.name = "the embedding forgotten",
+     .why = "The table of V × C numbers is learned like everything else: here it is nearly a third of the "
+            "model.",
+     .where = "Tied embeddings",
+     .answer = [](Index, Index C, Index, Index F,
+                  Index N) { return N * (3 * attention_size(C) + 2 * feed_size(C, F) + 10 * C); }},
+    {.name = "the encoder only",
+     .why = "N encoder layers and N decoder layers: the decoder's are missing.",
+     .where = "63,082,496 numbers",
+     .answer = [](Index V, Index C, Index, Index F,
+                  Index N) { return V * C + N * (attention_size(C) + feed_size(C, F) + 4 * C); }},
+    {.name = "a bias for each word",
+     .why = "The output is the embedding, transposed, and nothing is added to it.",
+     .where = "Tied embeddings",
+     .answer =
+         [](Index V, Index C, Index, Index F, Index N) {
+           return V * C + V + N * (3 * attention_size(C) + 2 * feed_size(C, F) + 10 * C);
+         }},
 };
 
 }  // namespace mistakes

@@ -6,7 +6,7 @@
 // letters, and write it backwards.
 //
 // B batch, T target time, S source time, V vocabulary.
-#include <algorithm>  // max, reverse
+#include <algorithm>  // max, min_element
 #include <cmath>      // exp, log, pow
 
 #include "core/autograd.hpp"
@@ -21,7 +21,7 @@ namespace {
 constexpr int pad = 0, bos = 1, eos = 2, first_letter = 3;
 constexpr Index letters = 8, V = first_letter + letters, length = 8;
 
-// --- 1. What a guess costs
+// 1. What a guess costs
 
 // The target is not "all on the right word" but (1 − ε) there and ε / V on each of the V words; the loss is
 // the mean over the places that hold a real word.
@@ -44,7 +44,9 @@ double loss_by_hand(const Tensor& logits, const std::vector<int>& targets, doubl
 
 void what_a_guess_costs(Lesson& lesson) {
   lesson.section("What a guess costs");
-  lesson.say("The target is `le chat dort`, and padding. The model's scores for four words at four places:");
+  lesson.say(
+      "The target is `le chat dort` and one place of padding. The model's scores at each place (rows) for "
+      "each of V = 4 words (columns):");
   const std::vector<int> targets = {1, 2, 3, pad};
   const Tensor logits = tensor({{0, 3, 1, 0}, {0, 1, 2, 0}, {0, 0, 2, 1}, {0, 9, 0, 0}});  // (T, V)
   lesson.numbers(logits, {"le", "chat", "dort", "(padding)"}, {"<pad>", "le", "chat", "dort"}, 0);
@@ -56,23 +58,31 @@ void what_a_guess_costs(Lesson& lesson) {
   const double with_padding = cross_entropy(logits, wanted).item();
   lesson.table({"counted how", "loss", "perplexity e^loss"},
                {{"ε = 0", fmt::format("{:.4f}", plain), fmt::format("{:.2f}", std::exp(plain))},
-                {"ε = 0.1, label smoothing", fmt::format("{:.4f}", smoothed),
-                 fmt::format("{:.2f}", std::exp(smoothed))},
+                {"ε = 0.1, label smoothing", fmt::format("{:.4f}", smoothed), ""},
                 {"ε = 0, padding counted (wrong)", fmt::format("{:.4f}", with_padding),
                  fmt::format("{:.2f}", std::exp(with_padding))}});
   const double worst = std::max(std::fabs(loss_by_hand(logits, targets, 0) - plain),
                                 std::fabs(loss_by_hand(logits, targets, 0.1) - smoothed));
-  lesson.claim(worst < 1e-5, "loops and library agree, with and without smoothing: difference {:.0e} at most",
-               1e-5);
+  lesson.claim(worst < 1e-5, "loops and library agree, with and without smoothing: largest difference {:.1e}",
+               worst);
   lesson.say(
       "Perplexity is the loss made readable: among how many equally likely words does the model hesitate? "
-      "One that knows nothing hesitates among all V, one that knows everything has 1. The padding, a fourth "
-      "of this batch, would spoil the mean.");
+      "One that knows nothing hesitates among all V, one that knows everything has 1. The padding, where "
+      "nobody cares what the model says, would spoil the mean.");
   const double ignorant = std::exp(cross_entropy(zeros({4, 4}), wanted, {.ignore = pad}).item());
   lesson.claim(std::fabs(ignorant - 4) < 1e-4, "equal scores for 4 words: perplexity {:.2f}", ignorant);
+  lesson.say(
+      "And why smooth the target? Without smoothing the loss always falls if the right score grows, so "
+      "scores grow without end. With it there is a best guess, p = wanted, and being surer costs more:");
+  const auto cost = [](real right) {  // of a guess whose right word is that much above the others
+    return cross_entropy(tensor({{0, right, 0, 0}}), IntTensor({1}, {1}), {.smoothing = real(0.1)}).item();
+  };
+  const real best = std::log(real(0.925) / real(0.025));  // p = 0.925, the others 0.025
+  lesson.claim(cost(best) < cost(best - 1) && cost(best) < cost(best + 1) && cost(10) > 2 * cost(best),
+               "ε = 0.1, V = 4: p = 0.925 costs {:.3f}, p = 0.9999 costs {:.3f}", cost(best), cost(10));
 }
 
-// --- 2. The learning rate
+// 2. The learning rate
 
 double rate_by_hand(double step, double d_model, double warmup) {
   return 1 / std::sqrt(d_model) * std::min(1 / std::sqrt(step), step * std::pow(warmup, -1.5));
@@ -92,13 +102,13 @@ void learning_rates(Lesson& lesson) {
   }
   lesson.table({"step", "by hand", "library"}, rows);
   lesson.claim(worst < 1e-9 && paper(4000) > paper(3999) && paper(4000) > paper(4001),
-               "up in a straight line until step 4000 (lr = {:.1e}), then down as 1/√s: four times the "
-               "steps, half the rate",
+               "up in a straight line until step 4000, to {:.1e}, then down as 1/√s: four times the steps, "
+               "half the rate",
                paper(4000));
   const Index total = 20000;
   std::vector<double> steps;
   std::vector<viz::Series> curves = {
-      {.name = "noam (the paper)"}, {.name = "cosine"}, {.name = "linear"}, {.name = "constant"}};
+      {.name = "the paper's"}, {.name = "cosine"}, {.name = "linear"}, {.name = "constant"}};
   const double peak = paper(4000);
   const std::vector<Schedule> schedules = {
       paper,
@@ -113,11 +123,11 @@ void learning_rates(Lesson& lesson) {
   const viz::ChartOptions chart{
       .title = "Learning-rate schedules", .x_title = "step", .y_title = "learning rate · 10⁴", .y_low = 0};
   lesson.picture("schedules.png", viz::line_chart(curves, chart), "Learning-rate schedules",
-                 "All warm up, because Adam knows little about the gradients at first. They differ in how "
-                 "they come down.");
+                 "All warm up (why is shown at the end of this lesson). They differ in how they come down; "
+                 "only the paper's and the constant one need not know when training will end.");
 }
 
-// --- 3. Clipping
+// 3. Clipping
 
 void clipping(Lesson& lesson) {
   lesson.section("Clipping");
@@ -134,7 +144,7 @@ void clipping(Lesson& lesson) {
                norm);
 }
 
-// --- 4. A game, a model, a batch
+// 4. A game, a model, a batch
 
 enum class Game { copy, reverse };
 
@@ -182,9 +192,9 @@ Tensor teach(const Transformer& model, const GameBatch& batch, Context& context,
 void overfit_one_batch(Lesson& lesson) {
   lesson.section("First, learn one batch by heart");
   lesson.say(
-      "Before anything long is trained: eight examples, again and again. A model that cannot learn even "
-      "these "
-      "by heart has a bug, and it shows within a second.");
+      "Two games from here on: copy a row of letters, or write it backwards. Before anything long is "
+      "trained: eight rows to reverse, again and again. A model that cannot learn even these by heart has a "
+      "bug, and it shows within a second.");
   Rng rng(lesson.seed);
   const Transformer model = make_model(rng);
   Rng data(lesson.seed + 1);
@@ -205,7 +215,7 @@ void overfit_one_batch(Lesson& lesson) {
                losses.back(), std::exp(losses.front()), std::exp(losses.back()));
 }
 
-// --- 5. Copy and reverse
+// 5. Copy and reverse
 
 struct Look {
   Index step;
@@ -316,9 +326,11 @@ double smoothed_floor(double smoothing) {
 void copy_and_reverse(Lesson& lesson) {
   lesson.section("Copy, and reverse");
   lesson.say(
-      "Now fresh rows of {} letters at every step, so that nothing can be learned by heart: {} numbers of "
-      "weights, Adam "
-      "(0.9, 0.98, 1e-9), the schedule above, label smoothing 0.1, dropout 0.05, gradients clipped at 1.",
+      "Now fresh rows of {} letters at every step, so that nothing can be learned by heart. As in the paper: "
+      "Adam with β = 0.9 and 0.98 and ε = 1e-9, its schedule (warm-up of 60 steps), label smoothing 0.1, "
+      "dropout (0.05); and gradients clipped at 1. One layer each, {} parameters. `taught`: the decoder "
+      "reads the right letters before each place, as in training; `alone`: it reads what it has written "
+      "itself:",
       length, [] {
         Rng rng(1);
         return parameters_of(make_model(rng)).count();
@@ -334,24 +346,36 @@ void copy_and_reverse(Lesson& lesson) {
                                     percent(run.letters_alone),
                                     percent(run.rows_alone)};
   };
-  lesson.table({"game", "perplexity before", "after", "letters right, taught", "alone", "whole rows, alone"},
+  lesson.table({"game", "perplexity before", "after", "letters right, taught", "letters right, alone",
+                "whole rows, alone"},
                {row("copy", copy), row("reverse", reverse)});
+  lesson.say("Three rows that it has never seen, and what it writes alone:");
   for (const auto& example : reverse.examples) lesson.print("  {} -> {}", example.first, example.second);
   const double floor = smoothed_floor(0.1);
-  lesson.picture(
-      "losses.png",
-      viz::line_chart({{.name = "copy", .y = losses_of(copy.history), .smooth = 0.9},
-                       {.name = "reverse", .y = losses_of(reverse.history), .smooth = 0.9}},
-                      {.title = "Learning to copy and to reverse",
-                       .x_title = "step",
-                       .y_title = "loss, label-smoothed",
-                       .y_low = 0,
-                       .y_guides = {{.at = floor}}}),
-      "Two games, two losses",
-      "With label smoothing even a perfect model has a loss: the dashed line, the entropy of the target.");
-  const double end_copy = losses_of(copy.history).back(), end_reverse = losses_of(reverse.history).back();
-  lesson.claim(std::min(end_copy, end_reverse) > floor - 1e-3,
-               "no loss falls below {:.2f}, the entropy of a target smoothed by 0.1 over {} words", floor, V);
+  const std::vector<double> copied = losses_of(copy.history), reversed = losses_of(reverse.history);
+  const auto chart = [&](const std::string& title, const std::vector<double>& losses) {
+    return viz::line_chart(
+        {{.name = "loss", .y = losses, .smooth = 0.8},
+         {.name = "entropy of the smoothed target", .y = viz::Numbers(losses.size(), floor), .dashed = true}},
+        {.title = title,
+         .x_title = "step",
+         .y_title = "loss, label-smoothed",
+         .y_low = 0,
+         .y_high = 4,
+         .width = 540});
+  };
+  lesson.picture("losses.png",
+                 viz::row({chart("Learning to copy", copied), chart("Learning to reverse", reversed)}),
+                 "Two games, two losses",
+                 "The same curve twice: where a letter is to be found makes no difference to attention, so "
+                 "that reversing is no harder than copying. With label smoothing even a perfect model has a "
+                 "loss: the dashed line.");
+  const double lowest = std::min(*std::min_element(copied.begin(), copied.end()),
+                                 *std::min_element(reversed.begin(), reversed.end()));
+  lesson.claim(lowest > floor - 1e-3,
+               "the lowest loss of any step is {:.3f}; none can be below {:.3f}, the entropy of a target "
+               "smoothed by 0.1 over {} words",
+               lowest, floor, V);
   if (lesson.fast)
     lesson.claim(reverse.perplexity_after < reverse.perplexity_before &&
                      copy.perplexity_after < copy.perplexity_before,
@@ -366,8 +390,7 @@ void copy_and_reverse(Lesson& lesson) {
   lesson.say(
       "To write letter t of the reversed row, the decoder has to look at letter {} − t of the source. Nobody "
       "tells it: the loss does. The cross-attention while it learns (rows: the place that is written; "
-      "columns: "
-      "the source letter that is looked at; mean of heads and of 16 examples):",
+      "columns: the source letter that is looked at; mean of heads and of 16 examples):",
       length - 1);
   viz::HeatmapGrid grid{.columns = 3};
   std::vector<std::vector<std::string>> rows;
@@ -383,11 +406,14 @@ void copy_and_reverse(Lesson& lesson) {
                   .high = 1,
                   .value_title = "weight"};
   lesson.table({"step", "weight on the anti-diagonal"}, rows);
-  lesson.heatmap(matrix_of(reverse.looks.back().map),
-                 {.title = "The last of them", .x_title = "source", .y_title = "written", .low = 0});
+  lesson.heatmap(matrix_of(reverse.looks.back().map), {.title = fmt::format("step {}", steps),
+                                                       .x_title = "source",
+                                                       .y_title = "written",
+                                                       .low = 0,
+                                                       .high = 1});
   lesson.picture("anti_diagonal.png", viz::heatmap_grid(grid), "Attention turns into the anti-diagonal",
-                 "From an even grey to a line that runs against the reading direction: the model has found "
-                 "out where each letter is.");
+                 "At step 0 every row is even. Then a line appears that runs against the reading direction: "
+                 "the last letter of the source is written first.");
   const double before = reverse.looks.front().on_path, after = reverse.looks.back().on_path;
   lesson.claim(lesson.fast ? after > before : after > 0.5,
                "the weight on the right letter went from {:.2f} (even: {:.2f}) to {:.2f}", before,
@@ -396,9 +422,8 @@ void copy_and_reverse(Lesson& lesson) {
   lesson.section("Taught, and alone");
   lesson.say(
       "In training the decoder reads the right words, all places in one pass: teacher forcing. Alone it "
-      "reads "
-      "what it has written itself, one pass for each word, and a mistake stays in its way. The columns "
-      "`taught` and `alone` above measure both; a loss is always of the first kind.");
+      "reads what it has written itself, one pass for each word, and a mistake stays in its way. The table "
+      "above measures both; a training loss is always of the first kind.");
 }
 
 void one_pass_or_many(Lesson& lesson) {
@@ -422,7 +447,7 @@ void one_pass_or_many(Lesson& lesson) {
       length + 1, length + 1);
 }
 
-// --- 6. Warm-up
+// 6. Warm-up
 
 History run_with(Lesson& lesson, Index warmup, Index steps) {
   Rng rng(lesson.seed);
@@ -446,10 +471,8 @@ void warm_up(Lesson& lesson) {
   lesson.say(
       "Adam divides each gradient by its usual size, which at first it does not know: the first steps move "
       "every weight by the whole learning rate, in whatever direction the first batch says. A deeper "
-      "post-norm "
-      "model (3 + 3 layers) that copies, a high rate (0.007), once at full height from step 1, once raised "
-      "over "
-      "100 steps:");
+      "post-norm model (3 + 3 layers) learns to copy, with a high rate (0.007): once at full height from "
+      "step 1, once raised over the first 100 steps. Model, batches and all later rates are the same:");
   const Index steps = lesson.fast ? 120 : 300;
   const std::vector<double> cold = losses_of(run_with(lesson, 0, steps));
   const std::vector<double> warm = losses_of(run_with(lesson, 100, steps));
@@ -460,21 +483,21 @@ void warm_up(Lesson& lesson) {
   };
   lesson.picture(
       "warm_up.png",
-      viz::line_chart({{.name = "without warm-up", .y = cold, .smooth = 0.9},
-                       {.name = "with warm-up", .y = warm, .smooth = 0.9}},
+      viz::line_chart({{.name = "without warm-up", .y = cold, .smooth = 0.8},
+                       {.name = "with warm-up", .y = warm, .smooth = 0.8}},
                       {.title = "The first steps decide",
                        .x_title = "step",
                        .y_title = "loss",
                        .y_low = 0,
-                       .y_guides = {{.at = std::log(static_cast<double>(letters))}}}),
+                       .x_guides = {{.at = 100, .label = "from here on equal rates"}},
+                       .y_guides = {{.at = std::log(static_cast<double>(letters)), .label = "guessing"}}}),
       "Loss with and without warm-up",
-      "Dashed: guessing among 8 letters. Without warm-up the model stays near it for long, because "
-      "of where the first steps have taken it.");
-  lesson.claim(
-      end(warm) < end(cold),
-      "after {} steps the loss is {:.2f} without warm-up and {:.2f} with it, though the rate was lower "
-      "for a while (guessing: {:.2f})",
-      steps, end(cold), end(warm), std::log(static_cast<double>(letters)));
+      "Without warm-up the loss stays higher to the end, although from step 100 on both are trained alike: "
+      "the first steps have done the damage.");
+  lesson.claim(end(warm) < end(cold),
+               "after {} steps the loss is {:.2f} without warm-up and {:.2f} with it (guessing among 8 "
+               "letters: {:.2f})",
+               steps, end(cold), end(warm), std::log(static_cast<double>(letters)));
 }
 
 }  // namespace
@@ -488,13 +511,13 @@ int main(int argc, char** argv) {
     copy_and_reverse(lesson);
     one_pass_or_many(lesson);
     warm_up(lesson);
-    lesson.try_next(
-        {{"In teach, read batch.target instead of shift_right(batch.target, bos).",
-          "The loss falls at once, and alone the model writes nonsense: it has learned to copy what it "
-          "reads."},
-         {"In learn, set the smoothing to 0.",
-          "The loss goes towards 0 instead of the dashed line; the claim about the floor fails."},
-         {"In make_model, set .positions = Positions::none.",
-          "Copying and reversing become impossible: without positions all places of the source are alike."}});
+    lesson.try_next({{"In teach, read batch.target instead of shift_right(batch.target, bos).",
+                      "The loss falls at once, and alone the model writes nonsense: it has learned to copy "
+                      "what it reads. Four claims fail."},
+                     {"In learn, set the smoothing to 0.",
+                      "The loss goes towards 0 instead of the dashed line; the claim about the floor fails."},
+                     {"In make_model, set .positions = Positions::none.",
+                      "Copying and reversing become impossible, and their claims fail: without positions all "
+                      "places of the source are alike."}});
   });
 }

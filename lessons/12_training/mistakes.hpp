@@ -43,8 +43,7 @@ inline const coach::Mistakes<decltype(exercise::smoothed_loss)> smoothed_loss = 
                   real e) { return loss_with(s, target, 1 - e, e / size_of(s)); }},
     {.name = "a target that sums to more than 1",
      .why = "ε / V was added everywhere, but the right word still has 1: what is given to all must be taken "
-            "from "
-            "it.",
+            "from it.",
      .where = "What a guess costs",
      .answer = [](const Tensor& s, int target,
                   real e) { return loss_with(s, target, 1 + e / size_of(s), e / size_of(s)); }},
@@ -58,8 +57,7 @@ inline const coach::Mistakes<decltype(exercise::smoothed_loss)> smoothed_loss = 
      .answer = [](const Tensor& s, int target, real e) { return loss_with(s, target, 1, e); }},
     {.name = "no max subtraction",
      .why = "exp of a score like 1000 is infinite, of −1000 it is 0, and then the logarithm is lost. "
-            "Differences "
-            "of scores are all that counts: take the largest out first.",
+            "Differences of scores are all that counts: take the largest out first.",
      .where = "What a guess costs",
      .answer =
          [](const Tensor& s, int target, real e) {
@@ -76,11 +74,54 @@ inline const coach::Mistakes<decltype(exercise::smoothed_loss)> smoothed_loss = 
                   real e) { return -loss_with(s, target, 1 - e + e / size_of(s), e / size_of(s)); }},
     {.name = "smoothed probability instead of smoothed target",
      .why = "The model's probability was mixed with 1 / V before the logarithm. It is the target that is "
-            "smoothed, "
-            "not the guess.",
+            "smoothed, not the guess.",
      .where = "What a guess costs",
      .answer = [](const Tensor& s, int target,
                   real e) { return -std::log((1 - e) * softmax(s)(target) + e / size_of(s)); }},
+    {.name = "the largest score taken out once only",
+     .why = "log p is score − largest − log Σ exp(score − largest): the largest score is missing in one of "
+            "the two places.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& s, int target, real e) {
+           const Tensor largest = max(s);
+           return loss_with(s, target, 1 - e + e / size_of(s), e / size_of(s)) - largest.item();
+         }},
+    {.name = "probabilities instead of their logarithms",
+     .why = "The cost of a guess is −log p, not −p: a p of 0.01 must cost far more than one of 0.1.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& s, int target, real e) {
+           const Tensor p = softmax(s);
+           real loss = 0;
+           for (Index v = 0; v < s.size(0); ++v) loss -= ((v == target ? 1 - e : 0) + e / size_of(s)) * p(v);
+           return loss;
+         }},
+    {.name = "ε and 1 − ε exchanged",
+     .why = "The right word got ε, and 1 − ε was spread over all.",
+     .where = "What a guess costs",
+     .answer = [](const Tensor& s, int target,
+                  real e) { return loss_with(s, target, e + (1 - e) / size_of(s), (1 - e) / size_of(s)); }},
+    {.name = "the maximum starts at 0",
+     .why = "If all scores are far below 0, the largest of them and 0 is 0, and every exponential vanishes. "
+            "It has to start at one of the scores.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& s, int target, real e) {
+           real largest = 0, sum = 0, loss = 0;
+           for (Index v = 0; v < s.size(0); ++v) largest = std::max(largest, s(v));
+           for (Index v = 0; v < s.size(0); ++v) sum += std::exp(s(v) - largest);
+           for (Index v = 0; v < s.size(0); ++v)
+             loss -= ((v == target ? 1 - e : 0) + e / size_of(s)) * (s(v) - largest - std::log(sum));
+           return loss;
+         }},
+    {.name = "divided by V",
+     .why = "The sum over the words is weighted by a target that sums to 1: it is a mean already.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& s, int target, real e) {
+           return loss_with(s, target, 1 - e + e / size_of(s), e / size_of(s)) / size_of(s);
+         }},
 };
 
 inline real right_loss(const Tensor& s, int target, real e) {
@@ -89,9 +130,8 @@ inline real right_loss(const Tensor& s, int target, real e) {
 
 inline const coach::Mistakes<decltype(exercise::sentence_loss)> sentence_loss = {
     {.name = "padding targets counted",
-     .why =
-         "The model is asked to guess padding, too. That is easy, and a low loss then says little about the "
-         "words.",
+     .why = "The model is asked to guess padding, too. That is easy, and a low loss then says little about "
+            "the words.",
      .where = "What a guess costs",
      .answer =
          [](const Tensor& logits, const IntTensor& targets, real e) {
@@ -100,9 +140,8 @@ inline const coach::Mistakes<decltype(exercise::sentence_loss)> sentence_loss = 
            return total / real(targets.numel());
          }},
     {.name = "averaged over padding",
-     .why =
-         "Padding costs nothing here but is in the divisor: the same sentence gets a smaller loss in a wider "
-         "batch.",
+     .why = "Padding costs nothing here but is in the divisor: the same sentence gets a smaller loss in a "
+            "wider batch.",
      .where = "What a guess costs",
      .answer =
          [](const Tensor& logits, const IntTensor& targets, real e) {
@@ -152,6 +191,27 @@ inline const coach::Mistakes<decltype(exercise::sentence_loss)> sentence_loss = 
              if (targets[t] != 0) total += right_loss(logits[t], targets[t], 0), count += 1;
            return count > 0 ? total / count : 0;
          }},
+    {.name = "the last place left out",
+     .why = "The loop ends one too early: the last place has a target, too.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& logits, const IntTensor& targets, real e) {
+           real total = 0, count = 0;
+           for (Index t = 0; t + 1 < targets.numel(); ++t)
+             if (targets[t] != 0) total += right_loss(logits[t], targets[t], e), count += 1;
+           return count > 0 ? total / count : 0;
+         }},
+    {.name = "targets one place further",
+     .why = "Row t was compared with the target of place t + 1. The shift has been made already, in what the "
+            "decoder reads; logits and targets go together.",
+     .where = "What a guess costs",
+     .answer =
+         [](const Tensor& logits, const IntTensor& targets, real e) {
+           real total = 0, count = 0;
+           for (Index t = 0; t + 1 < targets.numel(); ++t)
+             if (targets[t + 1] != 0) total += right_loss(logits[t], targets[t + 1], e), count += 1;
+           return count > 0 ? total / count : 0;
+         }},
 };
 
 inline real noam(real s, real d, real w) {
@@ -173,8 +233,7 @@ inline const coach::Mistakes<decltype(exercise::learning_rate)> learning_rate = 
          }},
     {.name = "step 0 not refused",
      .why = "1 / √0 is infinite; only the other part of the minimum hides it. A step 0 means that somebody "
-            "counts "
-            "wrongly, and should be told.",
+            "counts wrongly, and should be told.",
      .where = "How large a step?",
      .answer = [](Index step, Index d, Index w) { return noam(real(step), real(d), real(w)); }},
     {.name = "the larger of the two",
@@ -212,9 +271,8 @@ inline const coach::Mistakes<decltype(exercise::learning_rate)> learning_rate = 
            return noam(real(step), 1, real(w)) / real(d);
          }},
     {.name = "warm-up that ends at 1",
-     .why =
-         "s / warmup rises to 1 instead of to warmup^−½: the two parts of the minimum no longer meet at step "
-         "warmup. The exponent is −1.5.",
+     .why = "s / warmup rises to 1 instead of to warmup^−½: the two parts of the minimum no longer meet at "
+            "step warmup. The exponent is −1.5.",
      .where = "How large a step?",
      .answer =
          [](Index step, Index d, Index w) {
@@ -228,6 +286,40 @@ inline const coach::Mistakes<decltype(exercise::learning_rate)> learning_rate = 
          [](Index step, Index d, Index w) {
            refuse(step);
            return real(step) * std::pow(real(w), real(-1.5)) / std::sqrt(real(d));
+         }},
+    {.name = "only step 0 refused",
+     .why = "A negative step is as impossible as step 0, and its root is NaN.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           if (step == 0) throw std::invalid_argument("steps count from 1");
+           return noam(real(step), real(d), real(w));
+         }},
+    {.name = "−1/2 of integers",
+     .why = "In C++ −1/2 is 0, and everything to the power of 0 is 1. Write −0.5, or take the root.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index, Index w) {
+           refuse(step);
+           return std::min(real(1), real(step) * std::pow(real(w), real(-1.5)));
+         }},
+    {.name = "step / warmup of integers",
+     .why = "Both are integers, so the quotient is 0 until the warm-up is over: nothing is learned before.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           refuse(step);
+           return std::min(1 / std::sqrt(real(step)), real(step / w) / std::sqrt(real(w))) /
+                  std::sqrt(real(d));
+         }},
+    {.name = "d_model in one part only",
+     .why = "The factor d_model^−½ belongs to the whole minimum.",
+     .where = "How large a step?",
+     .answer =
+         [](Index step, Index d, Index w) {
+           refuse(step);
+           return std::min(1 / std::sqrt(real(step)) / std::sqrt(real(d)),
+                           real(step) * std::pow(real(w), real(-1.5)));
          }},
 };
 
@@ -248,8 +340,7 @@ inline void scale(const Tensor& g, real factor) {
 inline const coach::Mistakes<decltype(exercise::clip_gradients)> clip_gradients = {
     {.name = "each tensor clipped alone",
      .why = "Each tensor got a factor of its own: the gradient as a whole now points elsewhere. There is one "
-            "norm "
-            "and one factor for all.",
+            "norm and one factor for all.",
      .where = "Clipping",
      .answer =
          [](std::vector<Tensor>& gradients, real limit) {
@@ -327,6 +418,71 @@ inline const coach::Mistakes<decltype(exercise::clip_gradients)> clip_gradients 
      .why = "The norm is right, but the gradients are as long as before: write into the tensors given.",
      .where = "Clipping",
      .answer = [](std::vector<Tensor>& gradients, real) { return global_norm(gradients); }},
+    {.name = "the sum of the sizes",
+     .why = "The sizes of all numbers were added. The norm is the root of the sum of the squares.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           real norm = 0;
+           for (const Tensor& g : gradients)
+             for (Index i = 0; i < g.numel(); ++i) norm += std::abs(g.data()[i]);
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, limit / norm);
+           return norm;
+         }},
+    {.name = "the largest number for the norm",
+     .why = "The largest number alone says little: many small ones make a long gradient, too.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           real norm = 0;
+           for (const Tensor& g : gradients)
+             for (Index i = 0; i < g.numel(); ++i) norm = std::max(norm, std::abs(g.data()[i]));
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, limit / norm);
+           return norm;
+         }},
+    {.name = "the mean of the squares",
+     .why = "The squares were divided by how many there are. A norm is a length: the root of their sum.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           Index count = 0;
+           for (const Tensor& g : gradients) count += g.numel();
+           const real norm = global_norm(gradients) / std::sqrt(real(count));
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, limit / norm);
+           return norm;
+         }},
+    {.name = "the first tensor for all",
+     .why = "The norm was taken of the first tensor alone. All of them together have one.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = std::sqrt(squares(gradients.at(0)));
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, limit / norm);
+           return norm;
+         }},
+    {.name = "norm / limit",
+     .why = "The factor is upside down: long gradients become longer still.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = global_norm(gradients);
+           if (norm > limit)
+             for (const Tensor& g : gradients) scale(g, norm / limit);
+           return norm;
+         }},
+    {.name = "returns the factor",
+     .why = "The gradients are right. What is to be returned is the norm as it was.",
+     .where = "Clipping",
+     .answer =
+         [](std::vector<Tensor>& gradients, real limit) {
+           const real norm = global_norm(gradients), factor = norm > limit ? limit / norm : 1;
+           for (const Tensor& g : gradients) scale(g, factor);
+           return factor;
+         }},
 };
 
 inline real weighted(const std::vector<real>& values, const std::vector<Index>& words) {
@@ -376,6 +532,37 @@ inline const coach::Mistakes<decltype(exercise::perplexity)> perplexity = {
      .where = "What a guess costs",
      .answer = [](const std::vector<real>& losses,
                   const std::vector<Index>& words) { return std::exp(-weighted(losses, words)); }},
+    {.name = "integer division",
+     .why = "words[i] / all of integers is 0 (or 1 if there is one batch only): make real numbers of them "
+            "first.",
+     .where = "What a guess costs",
+     .answer =
+         [](const std::vector<real>& losses, const std::vector<Index>& words) {
+           Index count = 0;
+           real loss = 0;
+           for (const Index n : words) count += n;
+           for (std::size_t i = 0; i < losses.size(); ++i) loss += real(words[i] / count) * losses[i];
+           return std::exp(loss);
+         }},
+    {.name = "a sum, not a mean",
+     .why = "The losses of the batches were added up: the perplexity grows with the number of batches.",
+     .where = "What a guess costs",
+     .answer =
+         [](const std::vector<real>& losses, const std::vector<Index>&) {
+           real loss = 0;
+           for (const real each : losses) loss += each;
+           return std::exp(loss);
+         }},
+    {.name = "divided by the number of batches",
+     .why = "The losses were multiplied by their words, and so the sum has to be divided by the number of "
+            "all words.",
+     .where = "What a guess costs",
+     .answer =
+         [](const std::vector<real>& losses, const std::vector<Index>& words) {
+           real total = 0;
+           for (std::size_t i = 0; i < losses.size(); ++i) total += losses[i] * real(words[i]);
+           return std::exp(total / real(losses.size()));
+         }},
 };
 
 }  // namespace mistakes

@@ -39,14 +39,18 @@ std::string colored(const char* code, const std::string& text, bool color) {
   return color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
 }
 
-// The first of `names` that the learner's function calls: its text runs from its head to the brace at the
-// start of a line.
+// The first of `names` that the learner's function calls, between the brace behind its head and the one that
+// closes it.
 std::string called_by(const std::string& function, const std::string& source,
                       const std::vector<std::string>& names) {
-  const std::size_t head = source.find(" " + function + "(");
-  if (head == std::string::npos) return "";
-  const std::string body =
-      source.substr(source.find('{', head), source.find("\n}", head) - source.find('{', head));
+  const std::size_t head = source.find(" " + function + "("), open = source.find('{', head);
+  if (head == std::string::npos || open == std::string::npos) return "";
+  std::size_t close = open;
+  for (int depth = 0; close < source.size(); ++close) {
+    depth += (source[close] == '{') - (source[close] == '}');
+    if (depth == 0) break;
+  }
+  const std::string body = source.substr(open, close - open);
   for (const std::string& name : names)
     if (std::regex_search(body, std::regex("\\b" + name + "\\("))) return name;
   return "";

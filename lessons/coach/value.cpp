@@ -153,7 +153,7 @@ std::string quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {
     const unsigned char byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02X}", byte) : std::string(1, c);
+    out += byte < 0x20 || byte == 0x7F || byte >= 0xF8 ? fmt::format("\\x{:02X}", byte) : std::string(1, c);
   }
   return "\"" + out + "\"";
 }

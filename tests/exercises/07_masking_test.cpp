@@ -80,6 +80,16 @@ std::function<Tensor(const Tensor&)> model_that_sees(Visible visible, real sign 
   };
 }
 
+// Its output i also sees one channel of token i + 1, in one of its own channels.
+std::function<Tensor(const Tensor&)> model_with_leak(real strength, Index from, Index to) {
+  const auto honest = model_that_sees([](Index i, Index j) { return j <= i; });
+  return [=](const Tensor& x) {
+    Tensor out = honest(x);
+    for (Index i = 0; i + 1 < x.size(0); ++i) out(i, to) += strength * x(i + 1, from);
+    return out;
+  };
+}
+
 Tensor with_zero_row(Tensor x, Index row) {
   for (Index c = 0; c < x.size(1); ++c) x(row, c) = 0;
   return x;
@@ -147,9 +157,8 @@ coach::Exercise coach::exercise() {
                      {normal({4, 4}, rng), random_mask(4, 4, -1, rng)}};
            },
            .mistakes = mistakes::masked_softmax,
-           .notice =
-               "A hidden key gets no weight and therefore no gradient either: nothing can be learned about "
-               "what was not seen."},
+           .notice = "A hidden key gets no weight and therefore no gradient either: nothing can be learned "
+                     "about what was not seen."},
        Question<decltype(exercise::leaking_tokens)>{
            .name = "leaking_tokens",
            .answer = exercise::leaking_tokens,
@@ -169,7 +178,11 @@ coach::Exercise coach::exercise() {
                      {falling, tidy({4, 1}, rng)},
                      {once, tidy({5, 3}, rng)},
                      {once, with_zero_row(tidy({4, 2}, rng), 2)},
-                     {successor, with_zero_row(tidy({6, 2}, rng), 3)}};
+                     {successor, with_zero_row(tidy({6, 2}, rng), 3)},
+                     {model_with_leak(real(1e-12), 0, 0), tidy({3, 1}, rng)},
+                     {model_with_leak(real(1e-7), 0, 0), tidy({3, 1}, rng)},
+                     {model_with_leak(1, 0, 1), tidy({3, 2}, rng)},
+                     {model_with_leak(1, 1, 0), tidy({3, 2}, rng)}};
            },
            .mistakes = mistakes::leaking_tokens,
            .notice = "Run this on every model that you mask: a leak throws no error and makes the loss look "

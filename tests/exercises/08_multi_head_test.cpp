@@ -172,6 +172,5 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::cache_numbers,
            .notice = "It grows with every token that is written: for long texts the cache, not the weights, "
-                     "fills the "
-                     "memory."}}};
+                     "fills the memory."}}};
 }

@@ -135,8 +135,7 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::normalise,
            .notice = "Multiply a token by 1000 or add 5 to all of its channels: the result stays. That is "
-                     "what keeps a deep "
-                     "stack calm."},
+                     "what keeps a deep stack calm."},
        Question<decltype(exercise::normalise_backward)>{
            .name = "normalise_backward",
            .answer = exercise::normalise_backward,
@@ -151,8 +150,7 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::normalise_backward,
            .notice = "The gradients of each token sum to 0: adding the same number to all channels changes "
-                     "nothing, so "
-                     "nothing can be gained by it."},
+                     "nothing, so nothing can be gained by it."},
        Question<decltype(exercise::rms_normalise)>{
            .name = "rms_normalise",
            .answer = exercise::rms_normalise,
@@ -192,6 +190,7 @@ coach::Exercise coach::exercise() {
            .cases = [](Rng& rng) -> Cases<decltype(exercise::drop_out)> {
              return {{tidy({1, 2}, rng), tensor({{0.1, 0.9}}), real(0.2), true},
                      {tidy({2, 2}, rng), tensor({{0.1, 0.9}, {0.8, 0.2}}), real(0.3), false},
+                     {tidy({1, 3}, rng), tensor({{0.25, 0.5, 0.75}}), real(0.5), true},
                      {normal({5, 7}, rng), uniform({5, 7}, rng), real(0.4), true},
                      {normal({3, 5}, rng), uniform({3, 5}, rng), real(0.1), false}};
            },

@@ -60,81 +60,81 @@ real perplexity(const std::vector<real>& losses, const std::vector<Index>& words
 }  // namespace oracle
 
 coach::Exercise coach::exercise() {
-  return {
-      "12_training",
-      {Question<decltype(exercise::smoothed_loss)>{
-           .name = "smoothed_loss",
-           .answer = exercise::smoothed_loss,
-           .oracle = oracle::smoothed_loss,
-           .arguments = {"scores", "target", "smoothing"},
-           .cases = [](Rng& rng) -> Cases<decltype(exercise::smoothed_loss)> {
-             return {{tidy({2}, rng), 1, real(0)},           {tidy({3}, rng), 1, real(0.3)},
-                     {tidy({5}, rng), 0, real(0.1)},         {tensor({1000, 999, 998}), 2, real(0.1)},
-                     {tensor({-1000, -1002}), 0, real(0.1)}, {normal({7}, rng) * real(3), 4, real(0.2)}};
-           },
-           .mistakes = mistakes::smoothed_loss,
-           .notice =
-               "With smoothing even a perfect guess costs something, so the model never has a reason to be "
-               "infinitely sure."},
-       Question<decltype(exercise::sentence_loss)>{
-           .name = "sentence_loss",
-           .answer = exercise::sentence_loss,
-           .oracle = oracle::sentence_loss,
-           .arguments = {"logits", "targets", "smoothing"},
-           .cases = [](Rng& rng) -> Cases<decltype(exercise::sentence_loss)> {
-             return {{tidy({2, 3}, rng), IntTensor({2}, {1, 2}), real(0)},
-                     {tidy({2, 3}, rng), IntTensor({2}, {1, 0}), real(0.2)},
-                     {tidy({2, 3}, rng), IntTensor({2}, {0, 0}), real(0.1)},
-                     {normal({4, 5}, rng), IntTensor({4}, {3, 0, 4, 0}), real(0.1)},
-                     {normal({7, 3}, rng), IntTensor({7}, {1, 2, 2, 1, 1, 0, 0}), real(0.3)}};
-           },
-           .mistakes = mistakes::sentence_loss,
-           .notice =
-               "The loss of a sentence no longer depends on how much padding its batch happens to need."},
-       Question<decltype(exercise::learning_rate)>{
-           .name = "learning_rate",
-           .answer = exercise::learning_rate,
-           .oracle = oracle::learning_rate,
-           .arguments = {"step", "d_model", "warmup"},
-           .cases = [](Rng& rng) -> Cases<decltype(exercise::learning_rate)> {
-             return {{1, 4, 4},
-                     {4, 4, 4},
-                     {16, 4, 4},
-                     {2, 9, 25},
-                     {0, 16, 10},
-                     {4000, 512, 4000},
-                     {30000 + rng.below(1000), 512, 4000},
-                     {3 + rng.below(5), 7, 30}};
-           },
-           .mistakes = mistakes::learning_rate,
-           .notice =
-               "The two parts meet at step = warmup: there the rate is highest, (d_model · warmup)^−½."},
-       Question<decltype(exercise::clip_gradients)>{
-           .name = "clip_gradients",
-           .answer = exercise::clip_gradients,
-           .oracle = oracle::clip_gradients,
-           .arguments = {"gradients", "limit"},
-           .cases = [](Rng& rng) -> Cases<decltype(exercise::clip_gradients)> {
-             return {{{tensor({3, 4}), tensor({12})}, real(1)},
-                     {{tidy({3}, rng), tidy({2}, rng)}, real(0.5)},
-                     {{tidy({2}, rng) * real(0.1), tidy({1}, rng) * real(0.1)}, real(5)},
-                     {{tensor({0.3, -0.4}), tensor({0.5})}, real(0.6)},
-                     {{normal({3, 5}, rng), normal({7}, rng), normal({1}, rng)}, real(2)}};
-           },
-           .mistakes = mistakes::clip_gradients,
-           .notice = "Only the length changed: the ratios between any two numbers are as before."},
-       Question<decltype(exercise::perplexity)>{
-           .name = "perplexity",
-           .answer = exercise::perplexity,
-           .oracle = oracle::perplexity,
-           .arguments = {"losses", "words"},
-           .cases = [](Rng& rng) -> Cases<decltype(exercise::perplexity)> {
-             const real a = real(1 + 0.1 * static_cast<double>(rng.below(10)));
-             return {{{a}, {5}},
-                     {{real(0.5), a}, {30, 10}},
-                     {{a, a / 2, 2 * a}, {7, 1 + rng.below(5), 3}},
-                     {{real(0), real(3), a, real(1)}, {1, 2, 40, 5}}};
-           },
-           .mistakes = mistakes::perplexity,
-           .notice = "A model that knows nothing has the perplexity V, one that knows everything 1."}}};
+  return {"12_training",
+          {Question<decltype(exercise::smoothed_loss)>{
+               .name = "smoothed_loss",
+               .answer = exercise::smoothed_loss,
+               .oracle = oracle::smoothed_loss,
+               .arguments = {"scores", "target", "smoothing"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::smoothed_loss)> {
+                 return {{tidy({2}, rng), 1, real(0)},           {tidy({3}, rng), 1, real(0.3)},
+                         {tidy({5}, rng), 0, real(0.1)},         {tensor({1000, 999, 998}), 2, real(0.1)},
+                         {tensor({-1000, -1002}), 0, real(0.1)}, {normal({7}, rng) * real(3), 4, real(0.2)}};
+               },
+               .mistakes = mistakes::smoothed_loss,
+               .notice = "With smoothing even a perfect guess costs something, so the model never has a "
+                         "reason to be infinitely sure."},
+           Question<decltype(exercise::sentence_loss)>{
+               .name = "sentence_loss",
+               .answer = exercise::sentence_loss,
+               .oracle = oracle::sentence_loss,
+               .arguments = {"logits", "targets", "smoothing"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::sentence_loss)> {
+                 return {{tidy({2, 3}, rng), IntTensor({2}, {1, 2}), real(0)},
+                         {tidy({2, 3}, rng), IntTensor({2}, {1, 0}), real(0.2)},
+                         {tidy({2, 3}, rng), IntTensor({2}, {0, 0}), real(0.1)},
+                         {normal({4, 5}, rng), IntTensor({4}, {3, 0, 4, 0}), real(0.1)},
+                         {normal({7, 3}, rng), IntTensor({7}, {1, 2, 2, 1, 1, 0, 0}), real(0.3)}};
+               },
+               .mistakes = mistakes::sentence_loss,
+               .notice =
+                   "The loss of a sentence no longer depends on how much padding its batch happens to need."},
+           Question<decltype(exercise::learning_rate)>{
+               .name = "learning_rate",
+               .answer = exercise::learning_rate,
+               .oracle = oracle::learning_rate,
+               .arguments = {"step", "d_model", "warmup"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::learning_rate)> {
+                 return {{1, 4, 4},
+                         {4, 4, 4},
+                         {16, 4, 4},
+                         {2, 9, 25},
+                         {0, 16, 10},
+                         {-3, 16, 10},
+                         {4000, 512, 4000},
+                         {30000 + rng.below(1000), 512, 4000},
+                         {3 + rng.below(5), 7, 30}};
+               },
+               .mistakes = mistakes::learning_rate,
+               .notice =
+                   "The two parts meet at step = warmup: there the rate is highest, (d_model · warmup)^−½."},
+           Question<decltype(exercise::clip_gradients)>{
+               .name = "clip_gradients",
+               .answer = exercise::clip_gradients,
+               .oracle = oracle::clip_gradients,
+               .arguments = {"gradients", "limit"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::clip_gradients)> {
+                 return {{{tensor({3, 4}), tensor({12})}, real(1)},
+                         {{tidy({3}, rng), tidy({2}, rng)}, real(0.5)},
+                         {{tidy({2}, rng) * real(0.1), tidy({1}, rng) * real(0.1)}, real(5)},
+                         {{tensor({0.3, -0.4}), tensor({0.5})}, real(0.6)},
+                         {{tensor({0, 0}), tensor({0})}, real(1)},
+                         {{normal({3, 5}, rng), normal({7}, rng), normal({1}, rng)}, real(2)}};
+               },
+               .mistakes = mistakes::clip_gradients,
+               .notice = "Only the length changed: the ratios between any two numbers are as before."},
+           Question<decltype(exercise::perplexity)>{
+               .name = "perplexity",
+               .answer = exercise::perplexity,
+               .oracle = oracle::perplexity,
+               .arguments = {"losses", "words"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::perplexity)> {
+                 const real a = real(1 + 0.1 * static_cast<double>(rng.below(10)));
+                 return {{{a}, {5}},
+                         {{real(0.5), a}, {30, 10}},
+                         {{a, a / 2, 2 * a}, {7, 1 + rng.below(5), 3}},
+                         {{real(0), real(3), a, real(1)}, {1, 2, 40, 5}}};
+               },
+               .mistakes = mistakes::perplexity,
+               .notice = "A model that knows nothing has the perplexity V, one that knows everything 1."}}};
 }

@@ -140,6 +140,14 @@ void test_faults() {
   expect(coach("check 06"), 1,
          {"attend                wrong values\n    It calls scores, which is not right yet"},
          "a function that suffers from another");
+  text = read(answer06);
+  const std::size_t softmax = text.find("Tensor row_softmax(");
+  text.replace(softmax, text.find("\n}", softmax) + 2 - softmax,
+               "Tensor row_softmax(const Tensor& s) { return zeros(s.shape()); }");
+  write(answer06, text);
+  const Said one_line = coach("check 06");
+  check(one_line.text.find("row_softmax           wrong values\n    It calls") == std::string::npos,
+        "a function on one line does not suffer from the one below it", one_line.text);
 
   text = solution02();
   text = with_body(text, "backward_order",
