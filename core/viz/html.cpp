@@ -50,7 +50,7 @@ PixelSize png_size(const std::filesystem::path& path) {
 }
 
 const char* const base_style =
-    R"(:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --ink: #242933; --soft: #626b78; --line: #e1e4ea; --accent: #2f6fde; }
+    R"(:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --ink: #242933; --soft: #5a6370; --line: #e1e4ea; --accent: #235dc0; }
 @media (prefers-color-scheme: dark) {
   :root { --page: #14171c; --card: #1e2229; --ink: #e6e9ee; --soft: #9aa4b2; --line: #323842; --accent: #7fb0ff; }
 }

@@ -36,7 +36,7 @@ std::string refusal(const Work& work) {
   return "";
 }
 
-// --- 1. Where does an element lie?
+// 1. Where does an element lie?
 
 // Row-major: the last axis lies side by side, and one step along an axis skips all that is to its right.
 //
@@ -100,7 +100,7 @@ void row_major(Lesson& lesson) {
       column_major, x.data()[column_major], people[column_major / 4], goods[column_major % 4]);
 }
 
-// --- 2. A new shape over the same numbers
+// 2. A new shape over the same numbers
 
 void reshape_shares(Lesson& lesson) {
   lesson.section("Reshape shares its numbers");
@@ -130,7 +130,7 @@ void reshape_shares(Lesson& lesson) {
                "only the transpose has everybody's apples in one row");
 }
 
-// --- 3. Small meets large
+// 3. Small meets large
 
 // Broadcasting: both shapes are aligned at the right, a missing axis counts as 1, and an axis of size 1
 // stretches. Stretching copies nothing: the only index there is, 0, is read again and again.
@@ -213,7 +213,7 @@ void broadcasting(Lesson& lesson) {
                  "kept, 12 are added.");
 }
 
-// --- 4. The operation that does the work
+// 4. The operation that does the work
 
 // c(i, j) = Σ_k a(i, k) b(k, j): row i of a meets column j of b. For every element of the result, a third
 // loop.

@@ -20,7 +20,7 @@ using namespace attn;
 
 namespace {
 
-// --- 1. Numbers that remember how they were computed
+// 1. Numbers that remember how they were computed
 
 // One number of a computation. `derivatives[n]` is d value / d inputs[n], known at the moment it is computed.
 struct Node {
@@ -87,7 +87,7 @@ double example_loss(double w, double x, double target) {
   return example(graph, w, x, target).value();
 }
 
-// --- 2. The chain rule, backwards
+// 2. The chain rule, backwards
 
 // Depth first, and a node is written down after all it was computed from. Read from the end, each node comes
 // after everything that uses it: when its turn comes, its gradient is complete.
@@ -117,7 +117,7 @@ void backward(Value loss) {
   for (const int id : backward_order(*loss.graph, loss.id)) pass_on(*loss.graph, id);
 }
 
-// --- 3. Three ways to get it wrong
+// 3. Three ways to get it wrong
 
 void backward_overwriting(Value loss) {
   Graph& graph = *loss.graph;
@@ -277,7 +277,7 @@ void by_hand(Lesson& lesson) {
   lesson.claim(visits == 21 && turns == (1L << 21) - 1, "20 doublings: {} turns against {}", visits, turns);
 }
 
-// --- 4. The same through tensors
+// 4. The same through tensors
 
 void by_tensors(Lesson& lesson) {
   lesson.section("The same through tensors");
@@ -318,7 +318,7 @@ void by_tensors(Lesson& lesson) {
                x.grad().item());
 }
 
-// --- 5. Three rules for tensors
+// 5. Three rules for tensors
 
 // The gradient of every element of `x` by nudging it: the loss is computed twice for each.
 Tensor nudged(const Tensor& x, const std::function<double()>& loss) {
@@ -404,7 +404,7 @@ void rules_for_tensors(Lesson& lesson) {
                "p (1 − p), which treats each element for itself, misses that the others must fall");
 }
 
-// --- 6. Check it
+// 6. Check it
 
 // A small network with every number written out: 5 inputs, 8 hidden units, 3 classes, 4 samples. `Number` may
 // be float, double, or Value, which then records all of it. Parameters: W1 (5,8), b1 (8), W2 (8,3), b2 (3).

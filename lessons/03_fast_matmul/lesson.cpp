@@ -28,7 +28,7 @@ using namespace attn;
 
 namespace {
 
-// --- 1. The ladder
+// 1. The ladder
 
 // Row i of A with column j of B. Down a column, each number lies n places after the one before: in another
 // piece of memory ("cache line", 16 floats), of which nothing else is used.
@@ -161,7 +161,7 @@ Tensor product(const Rung& rung, const Tensor& a, const Tensor& b) {
   return c;
 }
 
-// --- 2. Measuring
+// 2. Measuring
 
 // Seconds since some moment. While one thread does the work, only the time that it has really run: other
 // programs on the machine do not count then.
@@ -192,7 +192,7 @@ double peak_gflops() {
   return flop / seconds / 1e9;
 }
 
-// --- 3. The lesson
+// 3. The lesson
 
 void where_flops_go(Lesson& lesson) {
   lesson.section("Where do the FLOPs go?");
@@ -348,7 +348,7 @@ void climb(Lesson& lesson, double peak) {
       "The same numbers from every rung. The first step, another order of loops, costs nothing.");
 }
 
-// --- 4. What bounds a product: the roofline
+// 4. What bounds a product: the roofline
 
 void roofline(Lesson& lesson, double peak) {
   lesson.section("The roofline");

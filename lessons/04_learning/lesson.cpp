@@ -23,7 +23,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// --- 1. What does an answer cost?
+// 1. What does an answer cost?
 
 // p_j = exp(z_j) / Σ exp(z): positive, and they sum to 1. One point more of logit makes it e times as likely.
 Numbers softmax_of(const Numbers& logits) {
@@ -113,7 +113,7 @@ void the_price(Lesson& lesson) {
                "every answer twice: the loss was {:.4f} and is {:.4f}", loss.item(), doubled.item());
 }
 
-// --- 2. Four ways downhill
+// 2. Four ways downhill
 
 // p: parameters, g: their gradient. Each line is the whole algorithm.
 
@@ -277,7 +277,7 @@ void downhill(Lesson& lesson) {
                "the library's Sgd and Adam end where our loops ended: largest difference {:.0e}", worst);
 }
 
-// --- 3. Two spirals
+// 3. Two spirals
 
 struct Spirals {
   Tensor points;      // (N, 2)

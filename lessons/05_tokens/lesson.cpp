@@ -42,7 +42,7 @@ std::string listed(const Ids& ids) {
   return text;
 }
 
-// --- 1. Words and bytes
+// 1. Words and bytes
 
 void words_and_bytes(Lesson& lesson) {
   lesson.section("Words");
@@ -87,7 +87,7 @@ void words_and_bytes(Lesson& lesson) {
                bytes.size());
 }
 
-// --- 2. Byte pair encoding
+// 2. Byte pair encoding
 
 // A word, as the ids of its pieces, and how often it occurs.
 struct CountedWord {
@@ -183,7 +183,7 @@ void pieces(Lesson& lesson) {
                shown(toy, in_order), shown(toy, from_left));
 }
 
-// --- 3. The same sentence three ways, and what it costs
+// 3. The same sentence three ways, and what it costs
 
 std::vector<std::string> english_text(Index sentences, std::uint64_t seed) {
   std::vector<std::string> lines = small_stories(sentences / 4, seed);
@@ -276,7 +276,7 @@ void three_ways(Lesson& lesson) {
                  "at the right pieces are words.");
 }
 
-// --- 4. A batch
+// 4. A batch
 
 void a_batch(Lesson& lesson) {
   lesson.section("A batch");
@@ -343,7 +343,7 @@ void a_batch(Lesson& lesson) {
                100 * unsorted, 100 * sorted);
 }
 
-// --- 5. Vectors
+// 5. Vectors
 
 void embeddings(Lesson& lesson) {
   lesson.section("Embedding: a row for each token");

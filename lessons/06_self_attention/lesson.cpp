@@ -44,7 +44,7 @@ Tensor w_query() { return tensor({{3, 0, 0}, {0, 1, 0}, {0, 0, 1}}); }
 Tensor w_key() { return tensor({{2, 0, 0}, {0, 1, 0}, {0, 0, 1}}); }
 Tensor w_value() { return tensor({{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}); }
 
-// --- 1. Five steps, with loops
+// 1. Five steps, with loops
 
 // y = W x for one word: each row of W is one question put to x.
 std::vector<double> project(const Tensor& w, const Tensor& x, Index word) {
@@ -81,7 +81,7 @@ Look look_around(const Tensor& x, Index asking) {
   return look;
 }
 
-// --- 2. The same with matrices
+// 2. The same with matrices
 
 struct Attended {
   Tensor weights, output;  // (T, S), (T, D)
@@ -144,7 +144,7 @@ void five_steps(Lesson& lesson) {
                  "Each row is a word that asks and sums to 1. Read the last row: `it` looks at `cat`.");
 }
 
-// --- 3. Why divide by √d_k?
+// 3. Why divide by √d_k?
 
 struct Spread {
   double variance, entropy, entropy_scaled, gradient, gradient_scaled;
@@ -222,7 +222,7 @@ void why_scale(Lesson& lesson) {
       "Without the division the curve falls to 0: one key takes all. With it, d_k does not matter.");
 }
 
-// --- 4. What attention is, and what it is not
+// 4. What attention is, and what it is not
 
 void self_and_cross(Lesson& lesson) {
   lesson.section("Self-attention and cross-attention");
@@ -255,7 +255,7 @@ void order_does_not_matter(Lesson& lesson) {
                "attention of the shuffled words is the shuffled attention: difference {:.1e}", difference);
 }
 
-// --- 5. Why not a recurrent network?
+// 5. Why not a recurrent network?
 
 double seconds_of(const std::function<void()>& work) {
   double best = 1e9;

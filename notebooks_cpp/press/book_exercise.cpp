@@ -75,7 +75,7 @@ std::map<std::string, std::vector<std::string>> hints_of(std::string_view markdo
     } else if (hints && !line.empty() && std::isdigit(static_cast<unsigned char>(line[0]))) {
       hints->push_back(line.substr(line.find(' ') + 1));
     } else if (hints && !hints->empty() && line.find_first_not_of(' ') != std::string::npos) {
-      hints->back() += " " + line.substr(line.find_first_not_of(' '));
+      hints->back().append(" ").append(line, line.find_first_not_of(' '));
     }
   }
   return result;

@@ -15,17 +15,6 @@ std::set<int> inner_lines(std::string_view source) {
   return inner;
 }
 
-bool is_dashes(std::string_view text) {
-  return !text.empty() && text.find_first_not_of('-') == std::string_view::npos;
-}
-
-std::string without_dashes(const std::string& text) {
-  const char* unwanted = " -";
-  const std::size_t first = text.find_first_not_of(unwanted);
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(unwanted) + 1 - first);
-}
-
 // Includes and the like, up to the namespace; what the preprocessor decides behind that belongs to the code.
 bool is_preamble(const std::string& line, bool in_namespace) {
   if (line.empty() || line.starts_with("namespace ")) return true;
@@ -38,17 +27,13 @@ Row row_of(const std::vector<std::string>& lines, int first, int last) {
   for (; first <= last; ++first) {
     const std::string& line = lines[static_cast<std::size_t>(first - 1)];
     if (!line.starts_with("//")) break;
-    const std::string text = comment_text(line);
-    if (text.starts_with("--- "))
-      row.heading = without_dashes(text);
-    else if (!is_dashes(text))
-      row.comment += text + "\n";
+    row.comment += comment_text(line) + "\n";
   }
   row.first = first;
   row.last = last;
-  // A line that stands alone and is no sentence is a heading as well.
+  // A line that stands alone and is no sentence is a heading.
   const bool one_line = !row.comment.empty() && row.comment.find('\n') + 1 == row.comment.size();
-  if (first > last && row.heading.empty() && one_line && !row.comment.ends_with(".\n")) {
+  if (first > last && one_line && !row.comment.ends_with(".\n")) {
     row.heading = row.comment.substr(0, row.comment.size() - 1);
     row.comment.clear();
   }
@@ -132,6 +117,7 @@ std::string row_html(const Row& row, const Listing& code, const Sources& sources
     html += fmt::format("<h2 id=\"part-{}\">{}</h2>\n", escape_html(ids.unique(row.heading)),
                         escape_html(row.heading));
   const bool has_code = row.first <= row.last;
+  if (!has_code && row.comment.empty()) return html;
   html += fmt::format("<section class=\"row{}\"><div class=\"words\">{}</div>", has_code ? "" : " alone",
                       prose(row.comment, sources, page));
   if (has_code) html += "<div class=\"made\">" + code.block(row.first, row.last) + "</div>";

@@ -31,11 +31,10 @@ kbd { padding: 0 0.4rem; border: 1px solid var(--line); border-radius: 4px; back
 @media print { .bar { position: static; } .search, .step { display: none; } }
 )";
 
-// On top of the style of html.cpp; accent and soft are a shade darker, because here they stand on --line,
-// too. Text and code stand side by side where there is room for 100 columns of code.
+// On top of the style of html.cpp. Text and code stand side by side where there is room for 100 columns of
+// code.
 const char* const book_style =
-    R"(@media (prefers-color-scheme: light) { :root { --accent: #235dc0; --soft: #5a6370; } }
-html { scroll-padding-top: 4.2rem; }
+    R"(html { scroll-padding-top: 4.2rem; }
 main.book { max-width: 96rem; margin: 0 auto; padding: 1.8rem clamp(1rem, 3vw, 2.5rem) 3rem; }
 .opening { max-width: 58rem; margin-bottom: 1.6rem; }
 .opening h1 { margin-bottom: 0.8rem; }

@@ -33,7 +33,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin));
 }
 
-// --- What a line begins ---
+// What a line begins
 
 std::size_t heading_level(const std::string& line) {  // 0: none
   const std::size_t level = std::min(line.find_first_not_of('#'), line.size());
@@ -107,7 +107,7 @@ bool is_table_rule(const std::string& line) {
   return line.find_first_not_of(" |:-") == std::string::npos;
 }
 
-// --- Blocks ---
+// Blocks
 
 class Blocks {
  public:

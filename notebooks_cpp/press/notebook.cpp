@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// --- Running ---
+// Running
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
@@ -47,7 +47,7 @@ std::string content_of(const File& file) {
   return text;
 }
 
-// --- What the program said ---
+// What the program said
 
 constexpr char announcement = '\x1e';
 
@@ -89,7 +89,7 @@ std::string indented(std::string_view text) {
   return result;
 }
 
-// --- The .ipynb ---
+// The .ipynb
 
 Json lines_of(
     std::string_view text) {  // Jupyter keeps text as a list of lines, so that differences are small
@@ -129,7 +129,7 @@ const char* name_of(CellKind kind) {
   return kind == CellKind::markdown ? "markdown" : kind == CellKind::code ? "code" : "raw";
 }
 
-// --- The .html ---
+// The .html
 
 std::string figure(const Output& output) {
   const viz::PixelSize size = viz::png_size(output.picture_path);

@@ -41,7 +41,7 @@ using namespace attn;
 
 namespace {
 
-// --- 1. One query ---
+// 1. One query
 
 // The numbers of *one* query.
 int numbers() {
