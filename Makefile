@@ -108,7 +108,7 @@ test-all:
 	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS) build/coach build/tests/coach $(ANSWERS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
 	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons \
-	           "build/coach check-course" build/tests/coach
+	           "build/coach check-course" build/tests/coach tests/readme
 
 .PHONY: san tsan
 san: build/packages.ok  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer

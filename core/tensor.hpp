@@ -13,6 +13,8 @@
 // small op does. Inside an op, threads share the numbers, not the handles.
 #pragma once
 
+#include <fmt/format.h>  // formatter
+
 #include <initializer_list>  // initializer_list
 #include <iosfwd>            // ostream
 #include <string>            // string
@@ -170,6 +172,19 @@ double max_difference(const Tensor& a, const Tensor& b);  // the largest |a - b|
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 std::ostream& operator<<(std::ostream& out, const IntTensor& tensor);
-inline std::string format_as(const Tensor& tensor) { return tensor.str(); }  // for fmt
+
+// fmt::print("{}", tensor) prints what str() says.
+struct TensorFormatter {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  template <class AnyTensor>
+  auto format(const AnyTensor& tensor, fmt::format_context& context) const {
+    return fmt::format_to(context.out(), "{}", tensor.str());
+  }
+};
 
 }  // namespace attn
+
+template <>
+struct fmt::formatter<attn::Tensor> : attn::TensorFormatter {};
+template <>
+struct fmt::formatter<attn::IntTensor> : attn::TensorFormatter {};

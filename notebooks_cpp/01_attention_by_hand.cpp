@@ -17,7 +17,7 @@
 
 // %%
 #include <algorithm>  // find, max
-#include <cmath>      // exp, sqrt
+#include <cmath>      // exp, fabs, sqrt
 #include <map>        // map
 
 #include "core/ops.hpp"

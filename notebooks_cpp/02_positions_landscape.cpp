@@ -15,8 +15,7 @@
 // $$\mathrm{PE}(p, 2i) = \sin(p \, \omega_i), \qquad \mathrm{PE}(p, 2i+1) = \cos(p \, \omega_i), \qquad \omega_i = \text{base}^{-2i/C}$$
 
 // %%
-#include <algorithm>  // max, min
-#include <cmath>      // cos, pow, sin
+#include <cmath>  // cos, pow, sin, sqrt
 
 #include "nn/positions.hpp"
 #include "notebooks_cpp/notebook.hpp"

@@ -336,7 +336,7 @@ for (std::size_t i = 0; i < heads.size(); ++i) {
 }
 
 // %% [markdown]
-// **Look at that.** We had expected to find the head for adjectives and the head for *not*. Is anybody
+// We had expected to find the head for adjectives and the head for *not*. Now look again: is anybody
 // missed at all?
 //
 // A mistake is a coarse measure. The doubt, $-\log p$ of the right word, is a fine one: it rises long
@@ -403,8 +403,8 @@ notebook::show(viz::heatmap(solo, {.title = "One head left in its row", .row_lab
 // %% [markdown]
 // ## Nobody is needed, everybody is needed
 //
-// So most heads can go? Silence them one after the other, beginning with the one that was missed least,
-// and keep them silent. Alone, none of them cost much:
+// So how many heads can go? Silence them one after the other, beginning with the one that was missed
+// least, and keep them silent. Beside it, dashed: what each of them did when it was silent alone.
 
 // %%
 std::vector<Head> silent;
@@ -434,8 +434,8 @@ if (spare + 1 < together.y.size())
 
 // %% [markdown]
 // This is the trap of taking parts out one by one: *not missed* does not mean *does nothing*. It may
-// mean that there is a colleague. The model was trained with dropout, which silences a part of it at
-// random in every step: it has learned not to rely on anybody.
+// mean that there is a colleague. Lesson 13 trains with dropout, which silences a part of the model at
+// random in every step: it learns not to rely on anybody. (The small model of `--fast` has no dropout.)
 //
 // ## Play on
 //
@@ -443,8 +443,8 @@ if (spare + 1 < together.y.size())
 //   it has already said. Which one? And `My old uncle likes the beautiful yellow flowers.`?
 // * Go through the heads in the opposite order, the most missed first:
 //   `for (auto head = order.rbegin(); …)`. How few silent heads make the model speechless?
-// * Train one without dropout (`make 13 ARGS="--dropout 0"`) and run this notebook again: is anybody
-//   missed now?
+// * Train one without dropout, `make 13 ARGS="--dropout 0 --out out/alone"`, and run this notebook on it:
+//   `build/notebooks/04_what_heads_learn --out out/alone`. Is anybody missed now?
 // * Train the Korean translator (`make 13 ARGS="--pair en-ko"`), add `settings.pair = "en-ko";` behind
 //   the first `read_settings`, take `The teacher bought two red flowers yesterday.`, and look for the
 //   heads that find the verb: in Korean it stands at the other end.

@@ -13,13 +13,13 @@
 // window of the text, guess at each place what comes next.
 
 // %%
-#include <algorithm>  // min, sort
-#include <cmath>      // log, exp
+#include <algorithm>  // count_if, mismatch
+#include <cmath>      // log
 #include <set>        // set
 
 #include "nn/decode.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"  // printable, normalize_spaces
+#include "nn/text/utf8.hpp"  // printable
 #include "nn/text/vocabulary.hpp"
 #include "notebooks_cpp/notebook.hpp"
 #include "optim/trainer.hpp"

@@ -16,7 +16,7 @@
 // %%
 #include <time.h>  // clock_gettime
 
-#include <algorithm>      // max, min
+#include <algorithm>      // max, max_element, min
 #include <map>            // map
 #include <unordered_map>  // unordered_map
 

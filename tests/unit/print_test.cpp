@@ -71,6 +71,7 @@ TEST_CASE("integers are printed plain, and streams and fmt print what str says")
   std::ostringstream out;
   out << x << "; " << ids;
   CHECK(out.str() == x.str() + "; " + ids.str());
+  CHECK(fmt::format("{}; {}", x, ids) == out.str());
 }
 
 }  // namespace
