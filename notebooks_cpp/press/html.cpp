@@ -46,8 +46,11 @@ pre a:hover, pre a:focus-visible { color: var(--accent); text-decoration-style: 
 .c { color: var(--comment); font-style: italic; }
 .p { color: var(--preprocessor); }
 .cell { margin: 1.1rem 0; }
-.cell > pre { margin: 0; background: var(--card); border-left: 3px solid var(--accent); }
+.cell pre { margin: 0; background: var(--card); border-left: 3px solid var(--accent); }
 .aside > pre { padding-top: 0.35rem; padding-bottom: 0.35rem; border-left-color: var(--line); background: none; font-size: 0.75rem; opacity: 0.75; }
+.cell summary { cursor: pointer; color: var(--soft); font-size: 0.92rem; }
+.cell summary:hover { color: var(--accent); }
+.cell details[open] summary { margin-bottom: 0.5rem; }
 .cell > pre.output { margin: 0 0 0 3px; padding-top: 0.7rem; border: 0; background: none; font-size: 0.82rem; }
 .cell > pre.error { margin: 0.6rem 0 0; padding-top: 0.6rem; border-left: 3px solid var(--error-line); border-radius: 0 8px 8px 0; background: var(--error); }
 figure { width: fit-content; max-width: 100%; margin: 1rem 0; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }

@@ -4,6 +4,7 @@
 #include <spawn.h>       // posix_spawn
 #include <sys/wait.h>    // waitpid
 
+#include <algorithm>          // count, min
 #include <cerrno>             // errno
 #include <charconv>           // from_chars
 #include <cstdio>             // tmpfile
@@ -144,9 +145,17 @@ std::string without_end(std::string text) {
   return text;
 }
 
-std::string code_cell(const Cell& cell, const Outputs& outputs) {
-  std::string html = fmt::format("<div class=\"cell{}\">\n<pre><code>{}</code></pre>\n",
-                                 cell.kind == CellKind::code ? "" : " aside", highlight_cpp(cell.text));
+// Helpers in front of main that would fill a screen are folded: the story comes first.
+std::string folded(const std::string& code, const Cell& cell) {
+  const auto lines = 1 + std::count(cell.text.begin(), cell.text.end(), '\n');
+  if (lines <= 20) return code;
+  return fmt::format("<details>\n<summary>Helpers, {} lines</summary>\n{}</details>\n", lines, code);
+}
+
+std::string code_cell(const Cell& cell, bool in_main, const Outputs& outputs) {
+  const std::string code = fmt::format("<pre><code>{}</code></pre>\n", highlight_cpp(cell.text));
+  std::string html = fmt::format("<div class=\"cell{}\">\n{}", cell.kind == CellKind::code ? "" : " aside",
+                                 in_main ? code : folded(code, cell));
   for (const Output& output : outputs)
     html += output.kind == Output::picture
                 ? figure(output)
@@ -294,13 +303,14 @@ std::string to_html(const Notebook& notebook, const fs::path& source_folder, con
       return target.stem().string() + ".html";
     return fs::relative(target, out).string();
   };
+  const std::vector<bool> in_main = cells_in_main(notebook.cells);
   std::string body = "<main class=\"sheet\">\n";
   for (std::size_t i = 0; i < notebook.cells.size(); ++i) {
     const Cell& cell = notebook.cells[i];
     if (cell.kind == CellKind::markdown)
       body += markdown_to_html(cell.text, options);
     else if (cell.kind == CellKind::code || cell.active())
-      body += code_cell(cell, i < notebook.outputs.size() ? notebook.outputs[i] : Outputs{});
+      body += code_cell(cell, in_main[i], i < notebook.outputs.size() ? notebook.outputs[i] : Outputs{});
   }
   body += fmt::format(
       "</main>\n<footer>Made by <code>make notebooks</code> from notebooks_cpp/{}.cpp, "

@@ -284,6 +284,14 @@ TEST_CASE("the page shows text, code and what it printed, and holds its pictures
   CHECK(contains(html, "<a href=\"https://example.org\">"));
   CHECK(contains(html, "<div class=\"cell aside\">"));
   CHECK_FALSE(contains(html, "left alone"));
+
+  std::string twenty_one = "int one;";
+  for (int line = 0; line < 20; ++line) twenty_one += "\nint more;";
+  CHECK_FALSE(contains(html, "<details>"));
+  notebook.cells[3].text = twenty_one;  // in main: part of the story
+  CHECK_FALSE(contains(to_html(notebook, folder.path), "<details>"));
+  notebook.cells[1].text = twenty_one;  // in front of it: helpers
+  CHECK(contains(to_html(notebook, folder.path), "<details>\n<summary>Helpers, 21 lines</summary>\n<pre>"));
 }
 
 TEST_CASE("a notebook is run and written; a failing cell is named and leaves the old files alone") {
