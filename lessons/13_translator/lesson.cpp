@@ -28,7 +28,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// --- 1. Two languages in one batch ---
+// 1. Two languages in one batch
 
 // Two sentences of different length make one rectangle, filled up with <pad>. Three masks keep the filling,
 // and the future, out of sight:  encoder (B,S): real words of the source;  decoder (B,T,T): real words up to
@@ -122,11 +122,12 @@ void one_batch(Lesson& lesson, const Run& run) {
   const double padding = max_difference(honest, logits(other_source, batch.reads));
   const double future =
       max_difference(slice(honest, 1, 0, T - 1), slice(logits(batch.source, other_reads), 1, 0, T - 1));
-  lesson.claim(padding == 0 && future == 0,
-               "another word in place of <pad>, another last word: all logits before stay, to the last bit");
+  lesson.claim(
+      padding == 0 && future == 0,
+      "with another word in place of <pad>, or another last word, no logit before it moves by a bit");
 }
 
-// --- 2. Writing without dictation ---
+// 2. Writing without dictation
 
 // Greedy decoding: begin with <bos>, ask for the next word, take the likeliest, append it, ask again, until
 // the model says <eos>, or until it has gone on for too long: a model that never says <eos> must not run for
@@ -173,7 +174,7 @@ void word_by_word(Lesson& lesson, const Run& run) {
       "the loop above and the library's `greedy` (many sentences at once, keys and values kept) agree");
 }
 
-// --- 3. How good is it? ---
+// 3. How good is it?
 
 // BLEU of one sentence: for n = 1 … 4, which share of its runs of n words stands in the reference, each run
 // counting at most as often as there (clipping); the geometric mean of the four; and a penalty for being
@@ -213,8 +214,7 @@ void how_bleu_counts(Lesson& lesson) {
   lesson.equation("BLEU = 100 · min(1, e^(1 − r/c)) · (p₁ p₂ p₃ p₄)^¼");
   lesson.say(
       "p_n is the share of the output's runs of n words that stand in a reference; c and r are the lengths "
-      "of "
-      "output and reference. Three outputs for the reference `the black cat eats a small red apple`:");
+      "of output and reference. Three outputs for the reference `the black cat eats a small red apple`:");
   const std::string reference = "the black cat eats a small red apple";
   std::vector<std::vector<std::string>> rows;
   double worst = 0;
@@ -231,12 +231,11 @@ void how_bleu_counts(Lesson& lesson) {
   lesson.table({"output", "p₁", "p₂", "p₃", "p₄", "brevity", "BLEU"}, rows);
   lesson.say(
       "The second is right in every word it has, and pays for those it has not. The third says `a` four "
-      "times, "
-      "but the reference has it once, so once it counts: without this clipping p₁ would be 100%.");
+      "times, but the reference has it once, so once it counts: without this clipping p₁ would be 100%.");
   lesson.claim(worst < 1e-9, "the loops and the library agree on all three");
 }
 
-// --- The story ---
+// The story
 
 void what_it_learns_from(Lesson& lesson, const Run& run) {
   lesson.section("What it learns from");
@@ -251,20 +250,19 @@ void what_it_learns_from(Lesson& lesson, const Run& run) {
   else
     lesson.say(
         "{} pairs of sentences ({} of them longer than {} tokens and left out). {} sentences are kept for "
-        "the "
-        "test: none of their translations was learned from.",
+        "the test: none of their translations was learned from.",
         data.train.size(), run.left_out, run.settings.max_length, data.test.size());
   for (std::size_t i = 0; i < std::min<std::size_t>(3, data.train.size()); ++i)
     lesson.print("  {}\n    {}", data.train[i].source, data.train[i].target);
   if (run.settings.vocabulary == "word")
-    lesson.say(
-        "A token is a word or a sign. Where spaces are not as usual it says so: `_?` has one in front, `+는` "
-        "has none.");
+    lesson.say("A token is a word or a sign. Where spaces are not as usual the token says so: {}.",
+               run.settings.pair == "en-ko" ? "`+는` has none in front" : "`_?` has one in front");
   lesson.say(
       "{} tokens to read and {} to write ({}); {} channels, {} heads, {} + {} layers, {} numbers to learn.",
       config.source_vocabulary, config.vocabulary,
-      config.share_embeddings ? "pieces of words, the same for both" : "words", config.d_model, config.heads,
-      config.encoder_layers, config.decoder_layers, parameters_of(run.translator.model).count());
+      config.share_embeddings ? "pieces of words, the same for both" : "words and signs", config.d_model,
+      config.heads, config.encoder_layers, config.decoder_layers,
+      parameters_of(run.translator.model).count());
 }
 
 // Trains, and shows everything there is to see. `command`: how this program was called.
@@ -296,8 +294,8 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   lesson.section("Where it looks");
   const Look look = look_at(run.translator, run.data.watched);
   lesson.say(
-      "While a word is written, cross-attention asks the source. Nobody told the model which word "
-      "translates which: it had to find out in order to write the right one.");
+      "While a word is written, cross-attention asks the source. Nobody told the model which word translates "
+      "which: it had to find out in order to write the right one.");
   show_attention(lesson, name, look);
   if (settings.is_recipe() && !lesson.fast) {
     std::string who;
@@ -325,8 +323,8 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   lesson.say("The file holds the weights, the configuration and both vocabularies.");
   lesson.try_next(
       {{"--pair en-ko (or en-fr): the other language.",
-        "English to Korean learns faster than French, though its word order is turned around: attention "
-        "does not mind order, while agreement over several words has to be worked out."},
+        "English to Korean learns faster than French, though its word order is turned around: attention does "
+        "not mind order, while agreement over several words has to be worked out."},
        {"--positions none.",
         "The encoder reads a bag of words, and about a quarter of the sentences fails: those in which it "
         "matters who does it to whom, or which adjective belongs to which noun."},
@@ -336,7 +334,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   return lesson.finish();
 }
 
-// --- What can be asked for ---
+// What can be asked for
 
 std::string stored_settings_of(const std::string& path) {
   const Metadata metadata = load_metadata(path);

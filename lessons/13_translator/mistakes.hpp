@@ -1,300 +1,15 @@
-// The wrong answers to exercise 13 that the grader knows by name. Those about BLEU: mistakes_bleu.hpp
+// The wrong answers to exercise 13 that the grader knows by name. More of them: mistakes_batch.hpp,
+// mistakes_bleu.hpp
 #pragma once
 
+#include "lessons/13_translator/mistakes_batch.hpp"
 #include "lessons/13_translator/mistakes_bleu.hpp"
-#include "lessons/13_translator/types.hpp"
-#include "lessons/coach/grading.hpp"
 
 namespace exercise {
-Dictation dictate(const std::vector<Sentence>& targets);
-ThreeMasks three_masks(const IntTensor& source, const IntTensor& reads);
 Sentence write_greedily(const Model& model, int max_length);
 }  // namespace exercise
 
 namespace mistakes {
-
-using namespace attn;
-using exercise::bos, exercise::eos, exercise::pad;
-using exercise::Dictation, exercise::Model, exercise::Sentence, exercise::ThreeMasks;
-
-using Rows = std::vector<std::vector<int>>;
-
-// Rows of one length or cut to it, filled up at the end with `fill`.
-inline IntTensor table(const Rows& rows, Index T, int fill = pad) {
-  IntTensor out({Index(rows.size()), T});
-  for (Index b = 0; b < out.shape()[0]; ++b)
-    for (Index t = 0; t < T; ++t) {
-      const std::vector<int>& row = rows[std::size_t(b)];
-      out(b, t) = t < Index(row.size()) ? row[std::size_t(t)] : fill;
-    }
-  return out;
-}
-
-inline Index longest(const Rows& rows) {
-  std::size_t most = 0;
-  for (const auto& row : rows) most = std::max(most, row.size());
-  return Index(most);
-}
-
-// Each sentence with tokens put in front of it and behind it.
-inline Rows framed(const std::vector<Sentence>& targets, const std::vector<int>& front,
-                   const std::vector<int>& back) {
-  Rows rows;
-  for (const Sentence& words : targets) {
-    rows.push_back(front);
-    rows.back().insert(rows.back().end(), words.begin(), words.end());
-    rows.back().insert(rows.back().end(), back.begin(), back.end());
-  }
-  return rows;
-}
-
-inline Dictation dictation(const Rows& reads, const Rows& writes, int fill = pad) {
-  const Index T = std::max(longest(reads), longest(writes));
-  return {table(reads, T, fill), table(writes, T, fill)};
-}
-
-inline const coach::Mistakes<decltype(exercise::dictate)> dictate = {
-    {.name = "no shift",
-     .why = "The decoder reads the very word it has to write beside it. It learns to copy, its loss is "
-            "falsely near "
-            "0, and when nobody dictates it can say nothing.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const std::vector<Sentence>& targets) {
-           const Rows rows = framed(targets, {}, {eos});
-           return dictation(rows, rows);
-         }},
-    {.name = "shifted the wrong way",
-     .why = "reads and writes have changed places: the decoder would have to write what came before, and bos "
-            "first "
-            "of all.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const std::vector<Sentence>& targets) {
-           return dictation(framed(targets, {}, {eos}), framed(targets, {bos}, {}));
-         }},
-    {.name = "no end to write",
-     .why = "eos is never among what is to be written, so the model never learns to stop.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const std::vector<Sentence>& targets) {
-           return dictation(framed(targets, {bos}, {}), framed(targets, {}, {}));
-         }},
-    {.name = "the end is read",
-     .why = "eos is also among what the decoder reads. Nothing comes after it: that place asks for nothing, "
-            "and each "
-            "row is one longer than it need be.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const std::vector<Sentence>& targets) {
-           return dictation(framed(targets, {bos}, {eos}), framed(targets, {}, {eos}));
-         }},
-    {.name = "the start is written",
-     .why = "bos is among what is to be written: the whole sequence stands on both sides, without a shift.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const std::vector<Sentence>& targets) {
-           const Rows rows = framed(targets, {bos}, {eos});
-           return dictation(rows, rows);
-         }},
-    {.name = "filled up with eos",
-     .why = "Short rows are filled with eos instead of pad. The loss cannot tell this filling from a real "
-            "end and "
-            "would learn from it.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const std::vector<Sentence>& targets) {
-           return dictation(framed(targets, {bos}, {}), framed(targets, {}, {eos}), eos);
-         }},
-    {.name = "padding in front",
-     .why = "Short rows are filled up at their beginning. Then their first word is not at position 0, and "
-            "the causal "
-            "mask lets every word see the filling.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const std::vector<Sentence>& targets) {
-           Rows reads = framed(targets, {bos}, {}), writes = framed(targets, {}, {eos});
-           const std::size_t T = std::size_t(longest(reads));
-           for (Rows* rows : {&reads, &writes})
-             for (auto& row : *rows) row.insert(row.begin(), T - row.size(), pad);
-           return dictation(reads, writes);
-         }},
-    {.name = "cut to the shortest",
-     .why = "The rows end where the shortest sentence ends; the rest of the longer ones is lost. The batch "
-            "has to be "
-            "as long as the longest.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const std::vector<Sentence>& targets) {
-           Index shortest = longest(targets);
-           for (const Sentence& words : targets) shortest = std::min(shortest, Index(words.size()));
-           return Dictation{table(framed(targets, {bos}, {}), shortest + 1),
-                            table(framed(targets, {}, {eos}), shortest + 1)};
-         }},
-};
-
-// May query i see key j, given whether each of the two is real?
-using Rule = bool (*)(bool real_query, bool real_key, Index i, Index j);
-inline bool keys_only(bool, bool real_key, Index, Index) { return real_key; }
-inline bool causal(bool, bool real_key, Index i, Index j) { return real_key && j <= i; }
-
-inline Tensor mask(const IntTensor& queries, const IntTensor& keys, Rule rule) {
-  const Index B = queries.shape()[0], T = queries.shape()[1], S = keys.shape()[1];
-  Tensor out = zeros({B, T, S});
-  for (Index b = 0; b < B; ++b)
-    for (Index i = 0; i < T; ++i)
-      for (Index j = 0; j < S; ++j) out(b, i, j) = rule(queries(b, i) != pad, keys(b, j) != pad, i, j);
-  return out;
-}
-
-inline ThreeMasks masks(const IntTensor& source, const IntTensor& reads, Rule encoder, Rule decoder,
-                        Rule cross) {
-  return {mask(source, source, encoder), mask(reads, reads, decoder), mask(reads, source, cross)};
-}
-
-inline const coach::Mistakes<decltype(exercise::three_masks)> three_masks = {
-    {.name = "target mask without causality",
-     .why = "The decoder sees the words that it has yet to write. Training looks perfect, and at translating "
-            "time, "
-            "where the future is missing, the model is lost.",
-     .where = "Two sentences, one batch, three masks",
-     .answer = [](const IntTensor& source,
-                  const IntTensor& reads) { return masks(source, reads, keys_only, keys_only, keys_only); }},
-    {.name = "decoder padding not hidden",
-     .why = "The decoder's mask is causal and nothing else. Padding has to be hidden there as well; that it "
-            "comes "
-            "last saves the real words only by luck.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           return masks(
-               source, reads, keys_only, [](bool, bool, Index i, Index j) { return j <= i; }, keys_only);
-         }},
-    {.name = "source padding not hidden",
-     .why = "Encoder and cross-attention see everything. Words then depend on how much filling their batch "
-            "happened "
-            "to need.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           const Rule all = [](bool, bool, Index, Index) { return true; };
-           return masks(source, reads, all, causal, all);
-         }},
-    {.name = "cross-attention not masked",
-     .why = "The encoder hides its padding, but cross-attention looks at the same source and needs the same "
-            "mask.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           return masks(source, reads, keys_only, causal, [](bool, bool, Index, Index) { return true; });
-         }},
-    {.name = "rows hidden instead of columns",
-     .why = "This hides what padding looks at. It is the keys, the columns, that must not be seen; what a "
-            "padding "
-            "query computes is thrown away.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           const Rule rows = [](bool real_query, bool, Index, Index) { return real_query; };
-           return masks(
-               source, reads, rows,
-               [](bool real_query, bool, Index i, Index j) { return real_query && j <= i; }, rows);
-         }},
-    {.name = "cross-attention masked by the target",
-     .why = "The cross mask follows the padding of the target. There the target asks; the keys are the "
-            "source's, and "
-            "it is the source's padding that must not be seen.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           return masks(source, reads, keys_only, causal,
-                        [](bool real_query, bool, Index, Index) { return real_query; });
-         }},
-    {.name = "rows and columns hidden",
-     .why = "Padding is hidden as a key and also as a query. A query that sees nothing is asking for a "
-            "softmax over "
-            "nothing; the contract leaves such rows alone.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           const Rule both = [](bool real_query, bool real_key, Index, Index) {
-             return real_query && real_key;
-           };
-           return masks(
-               source, reads, both,
-               [](bool real_query, bool real_key, Index i, Index j) {
-                 return real_query && real_key && j <= i;
-               },
-               both);
-         }},
-    {.name = "a causal encoder",
-     .why = "The source is known as a whole before the first word is written: in the encoder every word may "
-            "see those "
-            "after it.",
-     .where = "Two sentences, one batch, three masks",
-     .answer = [](const IntTensor& source,
-                  const IntTensor& reads) { return masks(source, reads, causal, causal, keys_only); }},
-    {.name = "causal cross-attention",
-     .why =
-         "The third word to be written may need the last word of the source: verbs stand elsewhere in other "
-         "languages. There is no future to hide in a sentence that has been read.",
-     .where = "Two sentences, one batch, three masks",
-     .answer = [](const IntTensor& source,
-                  const IntTensor& reads) { return masks(source, reads, keys_only, causal, causal); }},
-    {.name = "a token that cannot see itself",
-     .why = "Query i sees only what is before it. Its own place holds the word that was just read: that one "
-            "is known.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           return masks(
-               source, reads, keys_only,
-               [](bool, bool real_key, Index i, Index j) { return real_key && j < i; }, keys_only);
-         }},
-    {.name = "the diagonal off by one",
-     .why = "Query i also sees the place after its own, and there stands the very word that it has to write.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           return masks(
-               source, reads, keys_only,
-               [](bool, bool real_key, Index i, Index j) { return real_key && j <= i + 1; }, keys_only);
-         }},
-    {.name = "the past hidden instead of the future",
-     .why = "The decoder's triangle is the wrong one: each word sees itself and what comes after.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           return masks(
-               source, reads, keys_only,
-               [](bool, bool real_key, Index i, Index j) { return real_key && j >= i; }, keys_only);
-         }},
-    {.name = "eos hidden with the padding",
-     .why = "Only pad is filling. eos ends the source, it is read like a word, and the model uses it: many "
-            "heads look "
-            "there when they have nothing to look for.",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           IntTensor words(source.shape(), source.values());
-           for (Index i = 0; i < words.numel(); ++i)
-             if (words[i] == eos) words[i] = pad;
-           ThreeMasks out = masks(source, reads, keys_only, causal, keys_only);
-           out.encoder = mask(source, words, keys_only);
-           out.cross = mask(reads, words, keys_only);
-           return out;
-         }},
-    {.name = "1 and 0 swapped",
-     .why = "Here 1 marks what is hidden. The contract has 1 for what may be seen (other libraries do it the "
-            "other "
-            "way round; read which).",
-     .where = "Two sentences, one batch, three masks",
-     .answer =
-         [](const IntTensor& source, const IntTensor& reads) {
-           const ThreeMasks right = masks(source, reads, keys_only, causal, keys_only);
-           return ThreeMasks{1 - right.encoder, 1 - right.decoder, 1 - right.cross};
-         }},
-};
 
 inline int best_of(const std::vector<double>& scores) {
   return int(std::max_element(scores.begin(), scores.end()) - scores.begin());
@@ -303,8 +18,7 @@ inline int best_of(const std::vector<double>& scores) {
 inline const coach::Mistakes<decltype(exercise::write_greedily)> write_greedily = {
     {.name = "decoding that never stops",
      .why = "Only eos ends the loop. A model that never finds eos likeliest would write for ever: count the "
-            "words, and "
-            "stop after max_length.",
+            "words, and stop after max_length.",
      .where = "Word by word",
      .answer =
          [](const Model& model, int) {
@@ -351,8 +65,8 @@ inline const coach::Mistakes<decltype(exercise::write_greedily)> write_greedily 
     {.name = "only the newest word is read",
      .why =
          "The model is asked with the last word alone. It has to see everything written so far, or it cannot "
-         "know "
-         "what is still to be said. (With a cache, lesson 14, it remembers; without one it is to be told.)",
+         "know what is still to be said. (With a cache, lesson 14, it remembers; without one it is to be "
+         "told.)",
      .where = "Word by word",
      .answer =
          [](const Model& model, int max_length) {
@@ -367,8 +81,7 @@ inline const coach::Mistakes<decltype(exercise::write_greedily)> write_greedily 
          }},
     {.name = "the model is asked once",
      .why = "The scores are those behind bos, again and again: what was written is never handed back to the "
-            "model, so "
-            "the same word comes each time.",
+            "model, so the same word comes each time.",
      .where = "Word by word",
      .answer =
          [](const Model& model, int max_length) {
@@ -379,8 +92,7 @@ inline const coach::Mistakes<decltype(exercise::write_greedily)> write_greedily 
          }},
     {.name = "begun without bos",
      .why = "The model is asked with nothing written at all, and never sees the token that every sentence of "
-            "its "
-            "training began with.",
+            "its training began with.",
      .where = "Word by word",
      .answer =
          [](const Model& model, int max_length) {
@@ -417,6 +129,52 @@ inline const coach::Mistakes<decltype(exercise::write_greedily)> write_greedily 
              if (worst == eos) break;
              written.push_back(worst);
            }
+           return Sentence(written.begin() + 1, written.end());
+         }},
+    {.name = "the best score begins at 0",
+     .why = "The search for the highest score starts from 0, but scores may all be negative: then none is "
+            "ever higher, and token 0 is taken. Start from the first score.",
+     .where = "Word by word",
+     .answer =
+         [](const Model& model, int max_length) {
+           std::vector<int> written{bos};
+           while (int(written.size()) <= max_length) {
+             const std::vector<double> scores = model(written);
+             double highest = 0;
+             int best = 0;
+             for (std::size_t i = 0; i < scores.size(); ++i)
+               if (scores[i] > highest) highest = scores[i], best = int(i);
+             if (best == eos) break;
+             written.push_back(best);
+           }
+           return Sentence(written.begin() + 1, written.end());
+         }},
+    {.name = "one word too many",
+     .why = "The loop ends one word after max_length. With n words the vector has n + 1 elements, for bos is "
+            "one of them.",
+     .where = "Word by word",
+     .answer =
+         [](const Model& model, int max_length) {
+           std::vector<int> written{bos};
+           while (int(written.size()) <= max_length + 1) {
+             const int best = best_of(model(written));
+             if (best == eos) break;
+             written.push_back(best);
+           }
+           return Sentence(written.begin() + 1, written.end());
+         }},
+    {.name = "the limit looked at too late",
+     .why = "The first word is written before max_length is looked at: with a limit of 0 there is one word "
+            "too many.",
+     .where = "Word by word",
+     .answer =
+         [](const Model& model, int max_length) {
+           std::vector<int> written{bos};
+           do {
+             const int best = best_of(model(written));
+             if (best == eos) break;
+             written.push_back(best);
+           } while (int(written.size()) <= max_length);
            return Sentence(written.begin() + 1, written.end());
          }},
 };

@@ -33,8 +33,7 @@ inline std::pair<int, int> matches(const Words& output, const Words& reference, 
 inline const coach::Mistakes<decltype(exercise::clipped_matches)> clipped_matches = {
     {.name = "no clipping",
      .why = "Every run that stands somewhere in the reference counts, however often it is repeated. \"the "
-            "the the the\" "
-            "would then be a perfect translation, word by word.",
+            "the the the\" would then be a perfect translation, word by word.",
      .where = "How BLEU counts",
      .answer = [](const Words& output, const Words& reference,
                   int n) { return matches(output, reference, n, false); }},
@@ -62,8 +61,7 @@ inline const coach::Mistakes<decltype(exercise::clipped_matches)> clipped_matche
          }},
     {.name = "the reference's runs as total",
      .why = "That share is recall: how much of the reference was found. BLEU asks for precision, the share "
-            "of the "
-            "output that is right, and has the brevity penalty for the rest.",
+            "of the output that is right, and has the brevity penalty for the rest.",
      .where = "How BLEU counts",
      .answer =
          [](const Words& output, const Words& reference, int n) {
@@ -77,8 +75,7 @@ inline const coach::Mistakes<decltype(exercise::clipped_matches)> clipped_matche
                   int) { return matches(output, reference, 1); }},
     {.name = "compared place by place",
      .why = "A run counts wherever it stands in the reference. One word more at the beginning must not spoil "
-            "all that "
-            "follows.",
+            "all that follows.",
      .where = "How BLEU counts",
      .answer =
          [](const Words& output, const Words& reference, int n) {
@@ -119,6 +116,53 @@ inline const coach::Mistakes<decltype(exercise::clipped_matches)> clipped_matche
              found += std::min(count, allowed[run]), total += count;
            return std::pair<int, int>(found, total);
          }},
+    {.name = "words glued together",
+     .why = "The words of a run were joined without a sign between them: `no where` and `now here` are then "
+            "the same run.",
+     .where = "How BLEU counts",
+     .answer =
+         [](const Words& output, const Words& reference, int n) {
+           const auto glued = [n](const Words& words) {
+             std::map<std::string, int> counts;
+             for (const auto& [run, count] : count_runs(words, n)) {
+               std::string key;
+               for (const std::string& word : run) key += word;
+               counts[key] += count;
+             }
+             return counts;
+           };
+           std::map<std::string, int> allowed = glued(reference);
+           int found = 0, total = 0;
+           for (const auto& [run, count] : glued(output))
+             found += std::min(count, allowed[run]), total += count;
+           return std::pair<int, int>(found, total);
+         }},
+    {.name = "a negative total",
+     .why = "m − n + 1 is right while the output has at least n words. One word has no run of four: 0 of "
+            "them, not −2.",
+     .where = "How BLEU counts",
+     .answer =
+         [](const Words& output, const Words& reference, int n) {
+           return std::pair<int, int>(matches(output, reference, n).first, int(output.size()) - n + 1);
+         }},
+    {.name = "runs that do not overlap",
+     .why = "The text was cut into pieces of n words. A run begins at every word: the next one a single word "
+            "further.",
+     .where = "How BLEU counts",
+     .answer =
+         [](const Words& output, const Words& reference, int n) {
+           const auto pieces = [n](const Words& words) {
+             std::map<Words, int> counts;
+             for (int i = 0; i + n <= int(words.size()); i += n)
+               ++counts[Words(words.begin() + i, words.begin() + i + n)];
+             return counts;
+           };
+           std::map<Words, int> allowed = pieces(reference);
+           int found = 0, total = 0;
+           for (const auto& [run, count] : pieces(output))
+             found += std::min(count, allowed[run]), total += count;
+           return std::pair<int, int>(found, total);
+         }},
 };
 
 // The parts of BLEU, pooled over all sentences.
@@ -155,8 +199,7 @@ inline double right_score(const Parts& p) {
 inline const coach::Mistakes<decltype(exercise::corpus_bleu)> corpus_bleu = {
     {.name = "no brevity penalty",
      .why = "Precision alone rewards whoever says only what is certain: one right word would score 100. "
-            "Outputs that "
-            "are shorter than their references have to pay.",
+            "Outputs that are shorter than their references have to pay.",
      .where = "How BLEU counts",
      .answer =
          [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
@@ -172,8 +215,7 @@ inline const coach::Mistakes<decltype(exercise::corpus_bleu)> corpus_bleu = {
          }},
     {.name = "long outputs punished",
      .why = "c and r are swapped: this penalty hits outputs that are longer than the reference. Those pay "
-            "already, "
-            "through their precision.",
+            "already, through their precision.",
      .where = "How BLEU counts",
      .answer =
          [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
@@ -191,8 +233,7 @@ inline const coach::Mistakes<decltype(exercise::corpus_bleu)> corpus_bleu = {
          }},
     {.name = "the mean of the four precisions",
      .why = "The mean of BLEU is geometric: who has no right run of four has no fluent sentence, and a plain "
-            "mean would "
-            "forgive that.",
+            "mean would forgive that.",
      .where = "How BLEU counts",
      .answer =
          [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
@@ -210,8 +251,7 @@ inline const coach::Mistakes<decltype(exercise::corpus_bleu)> corpus_bleu = {
          }},
     {.name = "the mean of sentence scores",
      .why = "BLEU is of a corpus: matches and totals are added up over all sentences first. A mean of "
-            "sentence scores "
-            "is another number, and 0 for each sentence without a right run of four.",
+            "sentence scores is another number, and 0 for each sentence without a right run of four.",
      .where = "How BLEU counts",
      .answer =
          [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
@@ -242,6 +282,46 @@ inline const coach::Mistakes<decltype(exercise::corpus_bleu)> corpus_bleu = {
          [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
            const Parts p = parts(outputs, references);
            return p.zero ? 0 : 100 * std::min(1.0, p.c / p.r) * std::pow(product(p), 0.25);
+         }},
+    {.name = "runs of up to three words",
+     .why = "The loop over n ends before 4, and so the fourth root is taken of three factors.",
+     .where = "How BLEU counts",
+     .answer =
+         [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
+           const Parts p = parts(outputs, references);
+           return 100 * brevity(p) * std::pow(p.precisions[0] * p.precisions[1] * p.precisions[2], 0.25);
+         }},
+    {.name = "an n without a match passed over",
+     .why = "Where no run of n words matches, the factor is 0 and so is the score. Left out, it would count "
+            "as perfect.",
+     .where = "How BLEU counts",
+     .answer =
+         [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
+           const Parts p = parts(outputs, references);
+           double all = 1;
+           for (const double precision : p.precisions)
+             if (precision > 0) all *= precision;
+           return 100 * brevity(p) * std::pow(all, 0.25);
+         }},
+    {.name = "a penalty for each sentence",
+     .why = "The penalty was computed sentence by sentence and averaged. BLEU compares the lengths of the "
+            "whole test: a short sentence may make up for a long one.",
+     .where = "How BLEU counts",
+     .answer =
+         [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
+           const Parts p = parts(outputs, references);
+           double penalty = 0;
+           for (std::size_t i = 0; i < outputs.size(); ++i)
+             penalty += std::min(1.0, std::exp(1 - double(references[i].size()) / double(outputs[i].size())));
+           return p.zero ? 0 : 100 * penalty / double(outputs.size()) * std::pow(product(p), 0.25);
+         }},
+    {.name = "matches divided as integers",
+     .why = "matches / total of two integers is 0 or 1: the decimals are cut off.",
+     .where = "How BLEU counts",
+     .answer =
+         [](const std::vector<Words>& outputs, const std::vector<Words>& references) {
+           const Parts p = parts(outputs, references);
+           return 100 * brevity(p) * (product(p) == 1 ? 1 : 0);
          }},
 };
 

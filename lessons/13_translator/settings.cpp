@@ -122,6 +122,8 @@ void check(const Settings& s) {
   one_of("--norm", s.norm, "pre", "post");
   if (!s.corpus.empty() && (!s.source_file.empty() || !s.target_file.empty()))
     throw UsageError("--corpus has both languages; give either it, or --source and --target");
+  if (!s.is_toy() && s.pair != Settings{}.pair)
+    throw UsageError("--pair names toy languages; give either it, or a corpus");
   if (s.source_file.empty() != s.target_file.empty())
     throw UsageError("--source and --target need each other");
   if (s.steps == 0 && s.epochs == 0)
@@ -141,6 +143,7 @@ void take_command(Settings& s, const std::vector<std::string>& words) {
         fmt::format("'{}' is not one of train, translate, evaluate, resume; --help tells more", s.command));
   if (s.command != "translate" && words.size() > 1)
     throw UsageError(fmt::format("there is nothing to do with '{}' behind {}", words[1], s.command));
+  if (words.size() == 2 && words[1].empty()) throw UsageError("translate: the sentence is empty");
   for (std::size_t i = 1; i < words.size(); ++i) s.text += (i > 1 ? " " : "") + words[i];
 }
 

@@ -91,8 +91,8 @@ void show_curve(Lesson& lesson, const std::string& name, const Curve& curve) {
                                                           .y_title = "cross-entropy a token (nats)",
                                                           .y_scale = viz::Scale::Log10}),
                  "The losses while it learned, " + name,
-                 "The training loss counts dropout and label smoothing; the validation loss does neither, on "
-                 "sentences that were kept from training.");
+                 "The training loss is taken with dropout (and label smoothing, if any), the validation loss "
+                 "without, on sentences that were kept from training.");
 }
 
 void show_attention(Lesson& lesson, const std::string& name, const Look& look) {
@@ -113,11 +113,12 @@ void show_attention(Lesson& lesson, const std::string& name, const Look& look) {
   lesson.heatmap(look.mean_weights(), mean);
   lesson.picture(
       name + "-attention.png",
-      viz::column(rows, {.title = "Cross-attention, head by head: who writes which word looks where"}),
+      viz::column(rows,
+                  {.title = "Cross-attention, head by head: where each word looks while it is written"}),
       "Cross-attention by head, " + name,
-      "Each row is a word being written and sums to 1. Follow the bright cells from top to bottom: "
-      "where the languages order their words alike they run down the diagonal, and where they do "
-      "not, they turn back. Heads share the work.");
+      "Each row is a word being written and sums to 1. Follow the bright cells from top to bottom: where the "
+      "languages order their words alike they run down the diagonal, and where they do not, they turn back. "
+      "Heads share the work.");
 }
 
 void show_gradient(Lesson& lesson, const std::string& name, const Look& early, const Look& now) {
@@ -145,8 +146,8 @@ void show_gradient(Lesson& lesson, const std::string& name, const Look& early, c
                 viz::heatmap(matrix_of(now.cross.back().weights, {0, best}), in_the_end)},
                {.title = fmt::format("How head {} of the last layer learned where to look", best + 1)}),
       "Attention and its gradient, " + name,
-      "Blue in the middle: more weight there would have lowered the loss; red: it would have raised it. "
-      "This pull, through the softmax, is all that ever taught the head where to look.");
+      "Blue in the middle: more weight there would have lowered the loss; red: it would have raised it. This "
+      "pull, through the softmax, is all that ever taught the head where to look.");
 }
 
 void show_beam(Lesson& lesson, const std::string& name, const Translator& translator,
@@ -191,8 +192,8 @@ void show_beam(Lesson& lesson, const std::string& name, const Translator& transl
       name + "-beam.png",
       viz::tree(nodes, {.title = fmt::format("Beam search, {} hypotheses: {}", search.beam, sentence)}),
       "The beam, " + name,
-      "The number behind a word is the log-probability of everything up to it. Grey branches were "
-      "considered and dropped; the chosen one ends with the best score.");
+      "The number behind a word is the log-probability of everything up to it. Grey branches were considered "
+      "and dropped; the chosen one ends with the best score.");
 }
 
 }  // namespace attn

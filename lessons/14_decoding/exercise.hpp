@@ -23,9 +23,9 @@ double length_score(double log_probability, int length, double alpha) {
 // none is left to extend, or after max_length steps. The answer is the hypothesis (ended or not) with the
 // best length_score, length being its words without bos but with eos, if it has one; return its words without
 // bos and eos.
-//   search_beam(model, 2, 10, 0.6) = {4, 5}      if model says, as probabilities, {1} -> 3: 0.6, 4: 0.4;
-//                                                {1,3} -> 5: 0.5, 6: 0.5; {1,4} -> 5: 0.9, 6: 0.1; then eos:
-//                                                1
+//   search_beam(model, 2, 10, 0.6) = {4, 5}      if the probabilities are 3: 0.6, 4: 0.4 after {1};
+//                                                5: 0.5, 6: 0.5 after {1,3}; 5: 0.9, 6: 0.1 after {1,4};
+//                                                and eos: 1 after that
 std::vector<int> search_beam(const Model& model, int width, int max_length, double alpha) {
   todo();  // your answer
 }

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int bos = Vocabulary::bos, eos = Vocabulary::eos;
 
-// --- 1. A language of six words
+// 1. A language of five words
 
 const std::vector<std::string> words = {"<pad>", "<bos>", "<eos>", "a", "the", "dog", "cat", "car"};
 
@@ -76,7 +76,7 @@ void a_wrong_first_word(Lesson& lesson) {
                       fmt::format("{:.2f}", std::log(p) + std::log(q))});
       if (p * q > best) best = p * q, likeliest = text;
     }
-  lesson.table({"sentence", "", "probability", "sum of log p"}, rows);
+  lesson.table({"sentence", "first · second word", "probability", "sum of log p"}, rows);
   TableWriter for_greedy, for_one, for_two;
   const std::vector<int> first_words = greedy(for_greedy, {.start = bos, .end = eos})[0];
   const std::string greedy_text = sentence_of(first_words);
@@ -106,7 +106,7 @@ void a_wrong_first_word(Lesson& lesson) {
                product, sum);
 }
 
-// --- 2. A translator that is not quite sure
+// 2. A translator that is not quite sure
 
 struct Translator {
   std::unique_ptr<WordVocabulary> english, french;
@@ -143,8 +143,7 @@ Translator train_translator(Lesson& lesson) {
       plan.push_back(rows);
   lesson.say(
       "English to French from the grammar of lesson 13, {} words of French, one layer on each side, {} "
-      "steps: "
-      "stopped early, so that it still hesitates.",
+      "steps: stopped early, so that it still hesitates.",
       t.french->size(), steps);
   Adam adam(parameters_of(*t.model), paper_adam());
   Context training{.training = true, .rng = &noise};
@@ -186,7 +185,7 @@ double log_probability(const Translator& t, const IntTensor& source, std::vector
   return total;
 }
 
-// --- 3. Beam search on real sentences
+// 3. Beam search on real sentences
 
 constexpr Index longest = 24;
 
@@ -198,19 +197,23 @@ BeamResult beams(const Translator& t, const IntTensor& source, Index width, doub
 
 void draw_tree(Lesson& lesson, const Translator& t) {
   // The shortest test sentence on which a beam of 3 and greedy differ; else the shortest.
+  constexpr Index width = 3;
   std::vector<Pair> order = t.test;
   std::stable_sort(order.begin(), order.end(),
                    [](const Pair& a, const Pair& b) { return a.source.size() < b.source.size(); });
   const Pair* chosen = &order.front();
+  std::vector<int> by_greedy;
   for (const Pair& pair : order) {
     TransformerWriter writer(*t.model, source_of(t, pair.source), {});
     const std::vector<int> first = greedy(writer, {.start = bos, .end = eos, .max_length = longest})[0];
-    if (first.size() < 8 && beams(t, source_of(t, pair.source), 3, 0.6).hypotheses[0].tokens != first) {
+    if (beams(t, source_of(t, pair.source), width, 0.6).hypotheses[0].tokens != first) {
       chosen = &pair;
+      by_greedy = first;
       break;
     }
   }
-  const BeamResult result = beams(t, source_of(t, chosen->source), 3, 0.6);
+  const IntTensor source = source_of(t, chosen->source);
+  const BeamResult result = beams(t, source, width, 0.6);
   std::vector<bool> on_best(result.tree.size(), false);
   for (int at = result.hypotheses[0].node; at >= 0; at = result.tree[static_cast<std::size_t>(at)].parent)
     on_best[static_cast<std::size_t>(at)] = true;
@@ -233,28 +236,49 @@ void draw_tree(Lesson& lesson, const Translator& t) {
   }
   std::vector<std::string> steps = {"start"};
   for (int depth = 1; depth <= deepest; ++depth) steps.push_back(fmt::format("word {}", depth));
-  lesson.say("`{}`, a beam of 3. Its hypotheses, best first:", chosen->source);
+  lesson.say("`{}`, a beam of {}. Its hypotheses, best first:", chosen->source, width);
   std::vector<std::vector<std::string>> rows;
   for (const Hypothesis& hypothesis : result.hypotheses)
     rows.push_back({t.french->decode(hypothesis.tokens), fmt::format("{:.2f}", hypothesis.log_probability),
                     fmt::format("{:.2f}", hypothesis.score)});
   lesson.table({"hypothesis", "log P", "log P / penalty"}, rows);
-  lesson.picture("beam_tree.png",
-                 viz::tree(nodes, {.title = fmt::format("A beam of 3: {}", chosen->source), .steps = steps}),
-                 "The beam tree",
-                 "Each number is the log-probability of the whole beginning: it can only fall. At each step "
-                 "three are kept; "
-                 "the chosen one need not have been the best all the way.");
+  if (!by_greedy.empty())
+    lesson.say("Greedy writes `{}` (log P {:.2f}).", t.french->decode(by_greedy),
+               log_probability(t, source, by_greedy));
+  lesson.picture(
+      "beam_tree.png",
+      viz::tree(nodes, {.title = fmt::format("A beam of {}: {}", width, chosen->source), .steps = steps}),
+      "The beam tree",
+      "Each number is the log-probability of the whole beginning: it can only fall. At each step three are "
+      "kept. Follow the green path: greedy would have taken the best branch at every fork.");
 }
 
 void beam_on_sentences(Lesson& lesson, const Translator& t) {
   lesson.section("Beam search");
   lesson.equation("score = log P / ((5 + length) / 6)^α         log P = Σ log p(word | words before)");
+  lesson.say(
+      "Each further word can only lower log P, so short sentences have an advantage. The divisor grows with "
+      "the length and takes it away, the more so the larger α is. Two hypotheses by hand, scores under three "
+      "α:");
+  const std::vector<double> alphas = {0, 0.6, 2};
+  const auto scores = [&](double log_p, double length) {
+    std::vector<double> values;
+    for (const double alpha : alphas) values.push_back(log_p / std::pow((5 + length) / 6, alpha));
+    return values;
+  };
+  const std::vector<double> brief = scores(-2.0, 2), full = scores(-2.6, 7);
+  lesson.table({"hypothesis", "length", "log P", "α = 0", "α = 0.6", "α = 2"},
+               {{"yes <eos>", "2", "-2.0", fmt::format("{:.2f}", brief[0]), fmt::format("{:.2f}", brief[1]),
+                 fmt::format("{:.2f}", brief[2])},
+                {"yes , the dog runs . <eos>", "7", "-2.6", fmt::format("{:.2f}", full[0]),
+                 fmt::format("{:.2f}", full[1]), fmt::format("{:.2f}", full[2])}});
+  lesson.claim(brief[0] > full[0] && full[1] > brief[1] && full[2] > brief[2],
+               "without the divisor the short one wins, with α = 0.6 (the paper's) the long one");
+  lesson.say("Now the translator:");
   const Index count = lesson.fast ? 8 : 30;
   Index same_as_greedy = 0, at_least_as_likely = 0;
   double sum_greedy = 0, sum_beam = 0;
   std::vector<double> lengths(3, 0.0);
-  const std::vector<double> alphas = {0, 0.6, 2};
   for (Index i = 0; i < count; ++i) {
     const IntTensor source = source_of(t, t.test[static_cast<std::size_t>(i)].source);
     TransformerWriter writer(*t.model, source, {});
@@ -276,19 +300,15 @@ void beam_on_sentences(Lesson& lesson, const Translator& t) {
                "a beam of 4 finds sentences that the model likes at least as well in {} of {} (mean log P "
                "{:.2f}, greedy {:.2f})",
                at_least_as_likely, count, sum_beam, sum_greedy);
-  lesson.say(
-      "Each further word can only lower log P, so short sentences have an advantage; the penalty takes it "
-      "away. "
-      "Mean length of what is chosen:");
-  lesson.table({"α = 0", "α = 0.6 (the paper)", "α = 2"},
-               {{fmt::format("{:.2f}", lengths[0]), fmt::format("{:.2f}", lengths[1]),
-                 fmt::format("{:.2f}", lengths[2])}});
-  lesson.claim(lengths[0] <= lengths[1] + 1e-9 && lengths[1] <= lengths[2] + 1e-9,
-               "a larger α never chooses shorter sentences");
+  lesson.claim(
+      lengths[0] <= lengths[1] + 1e-9 && lengths[1] <= lengths[2] + 1e-9,
+      "a larger α chooses no shorter sentences: {:.2f}, {:.2f} and {:.2f} words on average (this model "
+      "mostly knows when to end)",
+      lengths[0], lengths[1], lengths[2]);
   draw_tree(lesson, t);
 }
 
-// --- 4. Drawing lots
+// 4. Drawing lots
 
 // Temperature, then the k likeliest, then of these the likeliest that reach p: by loops.
 std::vector<double> distribution_by_hand(const std::vector<double>& logits, double temperature, std::size_t k,
@@ -314,11 +334,9 @@ void drawing_lots(Lesson& lesson, const Translator& t) {
   lesson.section("Drawing lots");
   lesson.say(
       "For stories or answers one does not want the same sentence each time. The next word is drawn, after "
-      "the "
-      "distribution was made sharper or flatter (temperature τ: logits / τ), and cut: to the k likeliest "
-      "(top-k), "
-      "or to the fewest that together reach p (top-p). Five words with probabilities 0.4, 0.3, 0.15, 0.1, "
-      "0.05:");
+      "the distribution was made sharper or flatter (temperature τ: logits / τ), and cut: to the k likeliest "
+      "(top-k), or to the fewest that together reach p (top-p). Five words with probabilities 0.4, 0.3, "
+      "0.15, 0.1, 0.05:");
   struct Setting {
     std::string name;
     double temperature;
@@ -395,14 +413,18 @@ void drawing_lots(Lesson& lesson, const Translator& t) {
       if (value > 0) entropy -= value * std::log(value);
     entropies.push_back(entropy);
   }
-  lesson.picture("distributions.png",
-                 viz::grouped_bar_chart(names, bars,
-                                        {.title = "The next word under each setting",
-                                         .value_title = "probability",
-                                         .vertical = true,
-                                         .numbers = false,
-                                         .width = 900}),
-                 "One guess, five settings", fmt::format("Where the model hesitates most: {}", where));
+  lesson.picture(
+      "distributions.png",
+      viz::grouped_bar_chart(names, bars,
+                             {.title = "The next word under each setting",
+                              .value_title = "probability",
+                              .vertical = true,
+                              .numbers = false,
+                              .width = 900}),
+      "One guess, five settings",
+      fmt::format("τ = 0.5 raises what is high and lowers the rest, τ = 2 levels it; top-k and top-p cut the "
+                  "tail off and share it out. The place where the model hesitates most: {}",
+                  where));
   lesson.claim(entropies[1] < entropies[0] && entropies[0] < entropies[2],
                "e^entropy, the number of words in play: {:.1f} at τ = 0.5, {:.1f} as it is, {:.1f} at τ = 2",
                std::exp(entropies[1]), std::exp(entropies[0]), std::exp(entropies[2]));
@@ -433,7 +455,7 @@ void drawing_lots(Lesson& lesson, const Translator& t) {
   lesson.claim(at_zero == 1, "at τ = 0 sampling is greedy: always the same sentence");
 }
 
-// --- 5. The cache
+// 5. The cache
 
 void the_cache(Lesson& lesson, const Translator& t) {
   lesson.section("The cache");
@@ -475,19 +497,21 @@ void the_cache(Lesson& lesson, const Translator& t) {
     with.push_back(best_cached), without.push_back(best_plain);
     total_cached += best_cached, total_plain += best_plain;
   }
-  lesson.claim(worst < 1e-2, "over {} words the scores agree, too", T);
+  lesson.claim(worst < 1e-2, "over {} words the scores agree, too: largest difference {:.0e}", T, worst);
   const auto micro = [](double time) { return fmt::format("{:.0f} µs", time); };
-  lesson.table(
-      {"time for a word", fmt::format("the first {}", window), fmt::format("words {} to {}", T - window, T)},
-      {{"without cache", micro(without.front()), micro(without.back())},
-       {"with cache", micro(with.front()), micro(with.back())}});
+  lesson.table({"time for a word", fmt::format("among the first {}", window),
+                fmt::format("among the last {}", window)},
+               {{"without cache", micro(without.front()), micro(without.back())},
+                {"with cache", micro(with.front()), micro(with.back())}});
   lesson.claim(total_plain > 1.5 * total_cached, "and the cache is faster, the more so the longer the text");
   lesson.picture(
       "cache.png",
-      viz::line_chart(
-          {{.name = "without cache", .y = without, .x = places, .points = true},
-           {.name = "with cache", .y = with, .x = places, .points = true}},
-          {.title = "Time for one more word", .x_title = "words written", .y_title = "µs", .y_low = 0}),
+      viz::line_chart({{.name = "without cache", .y = without, .x = places, .points = true},
+                       {.name = "with cache", .y = with, .x = places, .points = true}},
+                      {.title = "Time for one more word",
+                       .x_title = "words written",
+                       .y_title = "microseconds",
+                       .y_low = 0}),
       "Time per word with and without cache",
       "Without the cache each word costs more than the one before; with it the line is nearly level.");
 }
@@ -505,9 +529,9 @@ int main(int argc, char** argv) {
         the_cache(lesson, translator);
         lesson.try_next(
             {{"In after, let `the` be followed by dog and cat with 0.5 each.",
-              "The likeliest sentence is now `a dog` (0.24 against 0.20), greedy finds it, and the claim "
-              "fails."},
-             {"In draw_tree, make the beam 5 wide in both calls.",
+              "The likeliest sentence is now `a dog` (0.24 against 0.20). Greedy finds it, and a beam of 2 "
+              "has nothing to add."},
+             {"In draw_tree, set width to 5.",
               "The tree gets bushier, and more hypotheses reach the end; the chosen sentence is mostly the "
               "same."},
              {"In distribution_by_hand, ask for reached + the next probability <= p before taking a word.",

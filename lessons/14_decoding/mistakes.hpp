@@ -1,189 +1,15 @@
-// The wrong answers to exercise 14 that the grader knows by name.
+// The wrong answers to exercise 14 that the grader knows by name. More of them: mistakes_beam.hpp
 #pragma once
 
-#include "lessons/14_decoding/types.hpp"
-#include "lessons/coach/grading.hpp"
+#include "lessons/14_decoding/mistakes_beam.hpp"
 
 namespace exercise {
-double length_score(double log_probability, int length, double alpha);
-std::vector<int> search_beam(const Model& model, int width, int max_length, double alpha);
 std::vector<double> keep_top_k(const std::vector<double>& probabilities, int k);
 std::vector<double> keep_top_p(const std::vector<double>& probabilities, double p);
 Tensor cached_step(const Tensor& x, const Tensor& positions, const HeadWeights& w, Cache& cache);
 }  // namespace exercise
 
 namespace mistakes {
-
-using namespace attn;
-using exercise::bos;
-using exercise::Cache;
-using exercise::eos;
-using exercise::HeadWeights;
-using exercise::Model;
-
-inline double penalty(double length, double alpha) { return std::pow((5 + length) / 6, alpha); }
-
-inline const coach::Mistakes<decltype(exercise::length_score)> length_score = {
-    {.name = "no length normalisation",
-     .why = "Each further word costs, so that without the division short sentences always win.",
-     .where = "Beam search",
-     .answer = [](double log_p, int, double) { return log_p; }},
-    {.name = "multiplied instead of divided",
-     .why =
-         "log P is negative: multiplying makes long sentences even worse. The division is what helps them.",
-     .where = "Beam search",
-     .answer = [](double log_p, int length, double alpha) { return log_p * penalty(length, alpha); }},
-    {.name = "divided by length^α, another convention",
-     .why =
-         "That is used, too, but it is much stronger for short sentences. Here it is ((5 + length) / 6)^α.",
-     .where = "Beam search",
-     .answer = [](double log_p, int length,
-                  double alpha) { return log_p / std::pow(double(length), alpha); }},
-    {.name = "integer division",
-     .why = "(5 + length) / 6 of integers is cut off: lengths 1 to 6 all get the same penalty.",
-     .where = "Beam search",
-     .answer = [](double log_p, int length,
-                  double alpha) { return log_p / std::pow((5 + length) / 6, alpha); }},
-    {.name = "α as a factor",
-     .why = "α is an exponent: with α = 0 the penalty is 1, not 0.",
-     .where = "Beam search",
-     .answer = [](double log_p, int length, double alpha) { return log_p / ((5.0 + length) / 6 * alpha); }},
-    {.name = "only the numerator to the power",
-     .why = "The whole fraction (5 + length) / 6 is raised to α.",
-     .where = "Beam search",
-     .answer = [](double log_p, int length,
-                  double alpha) { return log_p / (std::pow(5.0 + length, alpha) / 6); }},
-};
-
-// A beam search with a fault to be chosen.
-struct Faults {
-  bool probabilities = false;  // multiplied, not their logarithms added
-  bool drop_finished = false;  // thrown away
-  bool stop_at_first = false;  // the first that ends is the answer
-  bool finished_take_no_place = false;
-  bool finished_go_on = false;
-  bool newest_only = false;  // not summed
-  bool keep_eos = false, keep_bos = false;
-  bool one_each = false;  // the best continuation of each hypothesis only
-  bool unfinished_forgotten = false;
-};
-
-inline std::vector<int> faulty_beam(const Model& model, int width, int max_length, double alpha,
-                                    const Faults& f) {
-  struct Hypothesis {
-    std::vector<int> words;
-    double value;
-  };
-  const auto score = [&](const Hypothesis& h) {
-    return h.value / penalty(double(h.words.size()) - 1, alpha);
-  };
-  std::vector<Hypothesis> open = {{{bos}, f.probabilities ? 1.0 : 0.0}}, ended;
-  for (int step = 0; step < max_length && !open.empty(); ++step) {
-    std::vector<Hypothesis> candidates;
-    for (const Hypothesis& h : open) {
-      const std::vector<double> log_p = model(h.words);
-      std::vector<Hypothesis> own;
-      for (std::size_t v = 0; v < log_p.size(); ++v) {
-        const double value = f.probabilities ? h.value * std::exp(log_p[v])
-                             : f.newest_only ? log_p[v]
-                                             : h.value + log_p[v];
-        own.push_back({h.words, value});
-        own.back().words.push_back(static_cast<int>(v));
-      }
-      std::stable_sort(own.begin(), own.end(),
-                       [](const Hypothesis& a, const Hypothesis& b) { return a.value > b.value; });
-      if (f.one_each && step > 0) own.resize(1);
-      candidates.insert(candidates.end(), own.begin(), own.end());
-    }
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [&](const Hypothesis& a, const Hypothesis& b) { return a.value > b.value; });
-    const std::size_t taken = f.finished_take_no_place || f.drop_finished ? 0 : ended.size();
-    candidates.resize(std::min(candidates.size(), static_cast<std::size_t>(width) - taken));
-    open.clear();
-    for (const Hypothesis& kept : candidates) {
-      const bool end = kept.words.back() == eos && !f.finished_go_on;
-      if (end && f.stop_at_first) return {kept.words.begin() + 1, kept.words.end() - 1};
-      if (end && f.drop_finished) continue;
-      (end ? ended : open).push_back(kept);
-    }
-  }
-  if (!f.unfinished_forgotten || ended.empty()) ended.insert(ended.end(), open.begin(), open.end());
-  if (ended.empty()) return {};
-  std::vector<int> best =
-      std::max_element(ended.begin(), ended.end(), [&](const Hypothesis& a, const Hypothesis& b) {
-        return score(a) < score(b);
-      })->words;
-  if (!f.keep_bos) best.erase(best.begin());
-  if (!f.keep_eos && !best.empty() && best.back() == eos) best.pop_back();
-  return best;
-}
-
-inline const coach::Mistakes<decltype(exercise::search_beam)> search_beam = {
-    {.name = "multiplying probabilities",
-     .why = "A product of many probabilities is soon 0, and a probability divided by the penalty punishes "
-            "length "
-            "instead of excusing it. Logarithms are added.",
-     .where = "A wrong first word",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.probabilities = true}); }},
-    {.name = "dropping finished hypotheses",
-     .why = "What reached eos was thrown away, so the answer is always one that was cut off at max_length.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.drop_finished = true}); }},
-    {.name = "no length normalisation",
-     .why = "The answer was chosen by log P alone: short sentences have the advantage.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n, double) { return faulty_beam(m, w, n, 0, {}); }},
-    {.name = "stopped at the first end",
-     .why = "The first hypothesis that ends is the shortest, not the best: the others in the beam may still "
-            "win.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.stop_at_first = true}); }},
-    {.name = "greedy",
-     .why = "Only the best beginning is kept, whatever the width: a wrong first word cannot be taken back.",
-     .where = "A wrong first word",
-     .answer = [](const Model& m, int, int n, double a) { return faulty_beam(m, 1, n, a, {}); }},
-    {.name = "finished hypotheses lose their place",
-     .why = "The beam was filled up with others after one had ended: more than `width` hypotheses in all.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.finished_take_no_place = true}); }},
-    {.name = "going on behind the end",
-     .why = "A hypothesis that ends with eos was extended like any other. After the end there is nothing.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.finished_go_on = true}); }},
-    {.name = "only the newest word counts",
-     .why = "The log-probability of the beginning was not added: a sentence is as likely as all its words "
-            "together.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.newest_only = true}); }},
-    {.name = "eos in the answer",
-     .why = "eos says that the sentence is over; it is no word of it.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.keep_eos = true}); }},
-    {.name = "bos in the answer",
-     .why = "bos only starts the model; it is no word of the sentence.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.keep_bos = true}); }},
-    {.name = "one continuation for each hypothesis",
-     .why = "Each hypothesis goes on with its best word only: k greedy searches side by side. The k best may "
-            "all come "
-            "from one beginning.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.one_each = true}); }},
-    {.name = "unfinished hypotheses forgotten",
-     .why = "Those cut off at max_length were left out as soon as one had ended. They are answers, too.",
-     .where = "Beam search",
-     .answer = [](const Model& m, int w, int n,
-                  double a) { return faulty_beam(m, w, n, a, {.unfinished_forgotten = true}); }},
-};
 
 // The places of the probabilities, likeliest first.
 inline std::vector<std::size_t> ranked(const std::vector<double>& p) {
@@ -249,8 +75,7 @@ inline const coach::Mistakes<decltype(exercise::keep_top_k)> keep_top_k = {
          }},
     {.name = "softmax of probabilities",
      .why = "They were put through exp once more, which makes them nearly equal, and the removed ones (exp 0 "
-            "= 1) "
-            "come back. They only have to be divided by their sum.",
+            "= 1) come back. They only have to be divided by their sum.",
      .where = "Drawing lots",
      .answer = [](const std::vector<double>& p,
                   int k) { return softened(only(p, ranked(p), std::size_t(k))); }},
@@ -261,6 +86,20 @@ inline const coach::Mistakes<decltype(exercise::keep_top_k)> keep_top_k = {
          [](const std::vector<double>& p, int k) {
            return normalised(only(std::vector<double>(p.size(), 1.0), ranked(p), std::size_t(k)));
          }},
+    {.name = "divided by k",
+     .why = "Divide by the sum of what stays. k is only how many there are.",
+     .where = "Drawing lots",
+     .answer =
+         [](const std::vector<double>& p, int k) {
+           std::vector<double> kept = only(p, ranked(p), std::size_t(k));
+           for (double& value : kept) value /= k;
+           return kept;
+         }},
+    {.name = "one too few",
+     .why = "The k-th largest was dropped as well: it is the smallest of those that stay.",
+     .where = "Drawing lots",
+     .answer = [](const std::vector<double>& p,
+                  int k) { return normalised(only(p, ranked(p), std::min(p.size(), std::size_t(k)) - 1)); }},
 };
 
 // How many of the likeliest it takes until their sum is at least p.
@@ -334,6 +173,33 @@ inline const coach::Mistakes<decltype(exercise::keep_top_p)> keep_top_p = {
              if (reached < p) reached += kept[i] = all[i];
            return normalised(kept);
          }},
+    {.name = "going on though p is reached",
+     .why = "Words that reach exactly p are enough. Here the sum has to be more than p before it stops.",
+     .where = "Drawing lots",
+     .answer =
+         [](const std::vector<double>& all, double p) {
+           std::vector<double> kept(all.size(), 0.0);
+           double reached = 0;
+           for (const std::size_t i : ranked(all))
+             if (reached <= p) reached += kept[i] = all[i];
+           return normalised(kept);
+         }},
+    {.name = "divided by p",
+     .why = "What stays has reached p or more. Divide by its sum, or it does not sum to 1.",
+     .where = "Drawing lots",
+     .answer =
+         [](const std::vector<double>& all, double p) {
+           std::vector<double> kept = only(all, ranked(all), needed(all, p));
+           for (double& value : kept) value /= p;
+           return kept;
+         }},
+    {.name = "the share p of the vocabulary",
+     .why = "p of the words were kept, counted by heads. It is their probabilities that have to reach p.",
+     .where = "Drawing lots",
+     .answer =
+         [](const std::vector<double>& all, double p) {
+           return normalised(only(all, ranked(all), std::size_t(std::ceil(p * double(all.size())))));
+         }},
 };
 
 inline Tensor attend_to(const Tensor& q, const std::vector<Tensor>& keys, const std::vector<Tensor>& values,
@@ -388,8 +254,7 @@ inline const coach::Mistakes<decltype(exercise::cached_step)> cached_step = {
          }},
     {.name = "nothing stored",
      .why = "The result is right this once, but key and value are not in the cache: the next word will not "
-            "see this "
-            "one.",
+            "see this one.",
      .where = "The cache",
      .answer =
          [](const Tensor& x, const Tensor& positions, const HeadWeights& w, Cache& cache) {
@@ -440,6 +305,44 @@ inline const coach::Mistakes<decltype(exercise::cached_step)> cached_step = {
          [](const Tensor& x, const Tensor& positions, const HeadWeights& w, Cache& cache) {
            const Tensor y = x + positions[length_of(cache)];
            return step_at(y, y, y, {w.query, w.value, w.key}, cache);
+         }},
+    {.name = "a query without the position",
+     .why =
+         "The query was made of x alone. Key, query and value all come from the word with its place added.",
+     .where = "The cache",
+     .answer =
+         [](const Tensor& x, const Tensor& positions, const HeadWeights& w, Cache& cache) {
+           const Tensor y = x + positions[length_of(cache)];
+           return step_at(x, y, y, w, cache);
+         }},
+    {.name = "the matrices transposed",
+     .why = "matmul(w.query, x) is the transposed matrix times x. That it runs at all is an accident of the "
+            "square shape: here it is x times w.",
+     .where = "The cache",
+     .answer =
+         [](const Tensor& x, const Tensor& positions, const HeadWeights& w, Cache& cache) {
+           const Tensor y = x + positions[length_of(cache)];
+           return step_at(y, y, y, {transpose(w.query), transpose(w.key), transpose(w.value)}, cache);
+         }},
+    {.name = "÷ C instead of ÷ √C",
+     .why = "The scores are divided by the root of C. By C itself they become too small and all words count "
+            "nearly the same.",
+     .where = "The cache",
+     .answer =
+         [](const Tensor& x, const Tensor& positions, const HeadWeights& w, Cache& cache) {
+           const Tensor y = x + positions[length_of(cache)];
+           step_at(y, y, y, w, cache);
+           return attend_to(matmul(y, w.query), cache.keys, cache.values, real(x.size(0)));
+         }},
+    {.name = "÷ √T instead of ÷ √C",
+     .why =
+         "The scores are divided by the root of the size of a key, not of the number of words in the cache.",
+     .where = "The cache",
+     .answer =
+         [](const Tensor& x, const Tensor& positions, const HeadWeights& w, Cache& cache) {
+           const Tensor y = x + positions[length_of(cache)];
+           step_at(y, y, y, w, cache);
+           return attend_to(matmul(y, w.query), cache.keys, cache.values, std::sqrt(real(length_of(cache))));
          }},
 };
 

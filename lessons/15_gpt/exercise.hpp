@@ -1,7 +1,8 @@
 // Exercise 15: a GPT, from its batches to its text.
 //
 // T tokens in time, B windows, C channels, V vocabulary. IntTensor({B, T}) makes a table of integers to be
-// filled; its elements are x(b, t). types.hpp has the structs. Each function may use the ones above it.
+// filled (-1 until then); its elements are x(b, t). types.hpp has the structs. Each function may use the ones
+// above it.
 //
 // Replace every todo(), then: make check-15
 #pragma once

@@ -32,8 +32,9 @@ struct Text {
   CharacterVocabulary vocabulary;
   std::vector<int> training, unseen;
   std::string training_text;
-  std::string prompt;  // how samples begin
-  bool is_own;         // the learner's file, of which we know nothing
+  std::string prompt;                                         // how samples begin
+  bool is_own;                                                // the learner's file, of which we know nothing
+  Index characters() const { return vocabulary.size() - 4; }  // without <pad>, <bos>, <eos>, <unk>
 };
 
 std::string read_text(const std::string& path) {
@@ -65,7 +66,7 @@ Text load_text(const Lesson& lesson, const std::string& path) {
   return text;
 }
 
-// --- 1. A text is its own teacher
+// 1. A text is its own teacher
 
 // Windows of T + 1 characters: the model reads the first T and has to write the last T.
 struct Windows {
@@ -132,20 +133,20 @@ double own_teacher(Lesson& lesson, const Text& text) {
   lesson.say(
       "Text here: {} characters to learn from, {} kept back, {} different ones. The simplest model counts "
       "which character follows which, and sees no further back than one:",
-      text.training.size(), text.unseen.size(), text.vocabulary.size() - 4);
+      text.training.size(), text.unseen.size(), text.characters());
   const Tensor counts = count_pairs(text);
   const Index n = std::min<Index>(2000, static_cast<Index>(text.unseen.size()) - 1);
   const double by_loops = pair_loss_by_loops(counts, text.unseen, static_cast<std::size_t>(n));
   const Windows window = windows_at(text.unseen, {0}, n);
   const double by_tensors = cross_entropy(embedding(log(counts), window.reads), window.writes).item();
-  lesson.claim(
-      std::fabs(by_loops - by_tensors) < 1e-3,
-      "the counts' loss on unseen text is {:.3f} by loops and {:.3f} by cross_entropy (blind: {:.3f})",
-      by_loops, by_tensors, std::log(static_cast<double>(text.vocabulary.size())));
+  lesson.claim(std::fabs(by_loops - by_tensors) < 1e-3,
+               "the counts' loss on unseen text is {:.3f} by loops and {:.3f} by cross_entropy; guessing "
+               "blindly costs log {} = {:.3f}",
+               by_loops, by_tensors, text.characters(), std::log(static_cast<double>(text.characters())));
   return by_loops;
 }
 
-// --- 2. The model, part by part
+// 2. The model, part by part
 
 Tensor forward_by_parts(const Gpt& model, const IntTensor& tokens, bool with_final_norm) {
   Context context;
@@ -160,9 +161,9 @@ Tensor forward_by_parts(const Gpt& model, const IntTensor& tokens, bool with_fin
 void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
   lesson.section("Half a Transformer");
   lesson.say(
-      "GPT keeps the decoder and drops the encoder: with nobody to translate, there is nothing to cross-"
-      "attend to. Each block normalises first (pre-norm, lesson 10): x + f(LN(x)). So the sum x itself is "
-      "never normalised on the way up, and one more norm at the end has to do it before the logits.");
+      "GPT keeps the decoder and drops the encoder: with nobody to translate, there is nothing to "
+      "cross-attend to. Each block normalises first (pre-norm, lesson 10): x + f(LN(x)). So the sum x itself "
+      "is never normalised on the way up, and one more norm at the end has to do it before the logits.");
   lesson.equation("logits = LayerNorm(Block_2(Block_1(E[x] + P))) Eᵀ");
   const NoGrad no_grad;
   Context context;
@@ -190,7 +191,7 @@ void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
   lesson.table({"part", "numbers to learn"}, rows);
 }
 
-// --- 3. Training, with samples on the way
+// 3. Training, with samples on the way
 
 std::string continue_text(const Gpt& model, const Text& text, const std::string& prompt, Index length,
                           double temperature, std::uint64_t seed) {
@@ -202,11 +203,15 @@ std::string continue_text(const Gpt& model, const Text& text, const std::string&
   return text.vocabulary.decode(written[0]);
 }
 
-// A text on one line, to be printed.
+// A text on one line, to be printed; a word without end is cut.
 std::string one_line(const std::string& text) {
-  std::string line;
+  std::string line, short_words;
   for (const char c : text) line += c == '\n' ? std::string(" / ") : std::string(1, c);
-  return normalize_spaces(line);
+  for (const std::string_view word : split_at_spaces(line)) {
+    if (!short_words.empty()) short_words += ' ';
+    short_words += viz::shorten(word, 400);
+  }
+  return short_words;
 }
 
 // How many of the words that it wrote does the training text have? (The last may be cut off.)
@@ -272,7 +277,7 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
   lesson.say(
       "At each step: a few random windows, the loss, its gradient, one update. Now and then it continues "
       "`{}`, drawing each character from its own distribution (temperature 0.5, lesson 14) and reading it "
-      "back in as if it had been there all along.",
+      "back in as if it had been there all along. (A slash stands for the end of a line.)",
       one_line(text.prompt));
   const Training training = train_gpt(lesson, model, text);
   std::vector<viz::TokenRow> rows;
@@ -285,12 +290,13 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
                     .boxed = false});
     lesson.say("After {} steps: {}", one.step, one_line(text.prompt + one.written));
   }
-  lesson.picture("samples.png",
-                 viz::token_rows(rows, {.title = "The same prompt, continued as training goes on",
-                                        .legend = {{"given", 0}, {"written by the model", -1}}}),
-                 "Samples by step",
-                 "From top to bottom: noise, then letters as frequent as they should be, then words, then "
-                 "sentences.");
+  lesson.picture(
+      "samples.png",
+      viz::token_rows(rows, {.title = "The same prompt, continued as training goes on",
+                             .legend = {{"given", 0}, {"written by the model", -1}}}),
+      "Samples by step",
+      "From top to bottom: nonsense, then short words that are frequent, then sentences with mistakes, then "
+      "stories. Known words are words of the training text.");
 
   std::vector<double> losses, steps, unseen;
   for (const TrainPoint& point : training.history.steps) losses.push_back(point.loss);
@@ -307,7 +313,7 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
   lesson.picture("loss.png", viz::line_chart(series, chart), "Loss of a character GPT",
                  "It passes the dashed line, which is all that can be known from one character back.");
   const double last = unseen.back();
-  const double blind = std::log(static_cast<double>(text.vocabulary.size()));
+  const double blind = std::log(static_cast<double>(text.characters()));
   lesson.claim(last < (text.is_own ? blind : (lesson.fast ? 0.9 : 0.5) * pair_loss),
                "on unseen text {:.2f} nats a character ({:.2f} bits), where counting pairs has {:.2f}", last,
                last / std::log(2.0), pair_loss);
@@ -319,13 +325,13 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
         100 * training.samples.back().known, 100 * training.samples.front().known);
 }
 
-// --- 4. What it learned to look at
+// 4. What it learned to look at
 
 // The mean loss at each place of the window: place 0 knows one character, the last one knows T.
 std::vector<double> loss_by_place(const Gpt& model, const Text& text) {
   const NoGrad no_grad;
   Context context;
-  const Index T = model.config.max_length, B = 64, V = model.config.vocabulary;
+  const Index T = model.config.max_length, B = 512, V = model.config.vocabulary;
   const Windows windows = random_windows(text.unseen, B, T, 54321);
   const Tensor log_probabilities = log_softmax(model(windows.reads, context));  // (B, T, V)
   std::vector<double> losses(static_cast<std::size_t>(T), 0.0);
@@ -336,7 +342,7 @@ std::vector<double> loss_by_place(const Gpt& model, const Text& text) {
   return losses;
 }
 
-void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text) {
+void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text, double pair_loss) {
   lesson.section("What it looks at, by layer");
   const std::vector<double> losses = loss_by_place(model, text);
   const Index T = model.config.max_length;
@@ -346,16 +352,19 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text) {
     later += losses[static_cast<std::size_t>(t)] / static_cast<double>(T - T / 2);
   lesson.say(
       "Does it use more than the last characters? The loss at each place of a window tells: at place 0 it "
-      "has "
-      "seen one character, at place {} it has seen {}.",
+      "has seen one character, at place {} it has seen {}.",
       T - 1, T);
-  lesson.picture("loss_by_place.png",
-                 viz::line_chart({{.name = "unseen text", .y = losses, .points = true}},
-                                 {.title = "The more it has read, the better it guesses",
-                                  .x_title = "place in the window",
-                                  .y_title = "cross-entropy (nats)",
-                                  .y_low = 0}),
-                 "Loss by place", "High at the left, where there is nothing to look back at.");
+  lesson.picture(
+      "loss_by_place.png",
+      viz::line_chart({{.name = "unseen text", .y = losses, .points = true}},
+                      {.title = "The more it has read, the better it guesses",
+                       .x_title = "place in the window",
+                       .y_title = "cross-entropy (nats)",
+                       .y_low = 0,
+                       .y_guides = {{.at = pair_loss, .label = "counting pairs"}}}),
+      "Loss by place",
+      "At place 0 it knows one character, like the counts (dashed), and does about as well. Each further "
+      "character helps, most of all within the first ten.");
   lesson.claim(later < first, "{:.2f} nats at the first two places, {:.2f} in the second half of the window",
                first, later);
 
@@ -392,8 +401,9 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text) {
       if (one_back > sharpest) sharpest = one_back, sharpest_name = grid.names.back();
     }
   lesson.say(
-      "Every head has its own way of looking back. The mean distance, and the weight on the character "
-      "before:");
+      "Every head has its own way of looking back. In the first {} characters of the unseen text: the mean "
+      "distance, and the weight on the character before:",
+      shown);
   lesson.table({"head", "characters back", "weight one back"}, rows);
   lesson.claim(future == 0, "no head gives any weight to a later character: largest {:.0f}", future);
   lesson.picture("attention.png", viz::heatmap_grid(grid), "Attention by layer",
@@ -406,7 +416,7 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text) {
                              100 * sharpest));
 }
 
-// --- 5. Beyond the window
+// 5. Beyond the window
 
 void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
   lesson.section("Longer than its table of positions");
@@ -455,13 +465,14 @@ int main(int argc, char** argv) {
                         rng);
         part_by_part(lesson, model, text);
         training_with_samples(lesson, model, text, pair_loss);
-        what_it_looks_at(lesson, model, text);
+        what_it_looks_at(lesson, model, text, pair_loss);
         beyond_the_window(lesson, model, text);
         lesson.try_next(
             {{"Run it with --text and a book of yours.",
               "It learns that book's letters, then its short words, then its way of speaking."},
              {"In windows_at, let writes be text[at] instead of text[at + 1].",
-              "The loss falls to nearly 0: it copies what it reads, and samples repeat one character."},
+              "The loss falls to 0: it copies what it reads. Samples repeat the last character of the "
+              "prompt, a blank, for ever, and claims fail."},
              {"In main, set .layers to 1.",
               "The loss ends higher: one layer can look back, but cannot combine what it found."}});
       },

@@ -1,253 +1,15 @@
-// The wrong answers to exercise 16 that the grader knows by name.
+// The wrong answers to exercise 16 that the grader knows by name. More of them: mistakes_gaps.hpp
 #pragma once
 
-#include "lessons/16_bert/types.hpp"
-#include "lessons/coach/grading.hpp"
+#include "lessons/16_bert/mistakes_gaps.hpp"
 
 namespace exercise {
-Gaps mask_tokens(const std::vector<int>& tokens, const std::vector<double>& choose,
-                 const std::vector<double>& lot, const std::vector<int>& other);
-double mlm_loss(const Tensor& logits, const std::vector<int>& words, const std::vector<int>& asked);
-PairRow join_pair(const std::vector<int>& first, const std::vector<int>& second);
 Tensor classify(const Tensor& states, const Tensor& pool_w, const Tensor& pool_b, const Tensor& head_w,
                 const Tensor& head_b);
 double distillation_loss(const Tensor& student, const Tensor& teacher, double temperature);
 }  // namespace exercise
 
 namespace mistakes {
-
-using namespace attn;
-using exercise::cls, exercise::first_word, exercise::Gaps, exercise::mask, exercise::PairRow, exercise::sep;
-using Ids = std::vector<int>;
-using Lots = std::vector<double>;
-
-// How gaps are made, with everything that can be got wrong as a setting.
-struct Making {
-  bool specials = false;               // may be chosen as well
-  bool others_chosen = false;          // the 85%
-  double masked = 0.8, swapped = 0.9;  // ends of the two intervals
-  bool ask_all = false, ask_kept = true, ask_swapped = true;
-};
-inline Gaps make(const Ids& tokens, const Lots& choose, const Lots& lot, const Ids& other,
-                 const Making& how) {
-  Gaps gaps{tokens, Ids(tokens.size(), how.ask_all ? 1 : 0)};
-  for (std::size_t t = 0; t < tokens.size(); ++t) {
-    if ((tokens[t] < first_word && !how.specials) || (choose.at(t) < 0.15) == how.others_chosen) continue;
-    const bool is_mask = lot.at(t) < how.masked, is_swapped = !is_mask && lot.at(t) < how.swapped;
-    if (is_mask) gaps.reads[t] = mask;
-    if (is_swapped) gaps.reads[t] = other.at(t);
-    gaps.asked[t] = is_mask || (is_swapped ? how.ask_swapped : how.ask_kept) || how.ask_all ? 1 : 0;
-  }
-  return gaps;
-}
-
-inline const coach::Mistakes<decltype(exercise::mask_tokens)> mask_tokens = {
-    {.name = "masking specials",
-     .why = "[CLS], [SEP] and padding were chosen like words. They carry no meaning to be guessed, and the "
-            "model needs them to see where sentences begin and end.",
-     .where = "Making the gaps",
-     .answer = [](const Ids& tokens, const Lots& choose, const Lots& lot,
-                  const Ids& other) { return make(tokens, choose, lot, other, {.specials = true}); }},
-    {.name = "loss on unmasked tokens",
-     .why = "Every token is asked for. Where nothing was hidden the answer can be read off the input: the "
-            "model learns to copy.",
-     .where = "Making the gaps",
-     .answer = [](const Ids& tokens, const Lots& choose, const Lots& lot,
-                  const Ids& other) { return make(tokens, choose, lot, other, {.ask_all = true}); }},
-    {.name = "every chosen word becomes [MASK]",
-     .why = "Later, in use, there is no [MASK] at all. If it stood at every gap, the model would learn to "
-            "work only where it sees one.",
-     .where = "Making the gaps",
-     .answer =
-         [](const Ids& tokens, const Lots& choose, const Lots& lot, const Ids& other) {
-           return make(tokens, choose, lot, other, {.masked = 2, .swapped = 2});
-         }},
-    {.name = "words that stay are not asked for",
-     .why = "A chosen word that stays is asked for like the others. That is what makes the model form an "
-            "opinion of words that it can see.",
-     .where = "Making the gaps",
-     .answer = [](const Ids& tokens, const Lots& choose, const Lots& lot,
-                  const Ids& other) { return make(tokens, choose, lot, other, {.ask_kept = false}); }},
-    {.name = "only [MASK] is asked for",
-     .why = "Replaced and kept words are asked for as well: otherwise they would be nothing but noise.",
-     .where = "Making the gaps",
-     .answer =
-         [](const Ids& tokens, const Lots& choose, const Lots& lot, const Ids& other) {
-           return make(tokens, choose, lot, other, {.ask_kept = false, .ask_swapped = false});
-         }},
-    {.name = "85% chosen",
-     .why = "The comparison is the wrong way round: with 85% of the words hidden there is nothing left to "
-            "guess from.",
-     .where = "Making the gaps",
-     .answer = [](const Ids& tokens, const Lots& choose, const Lots& lot,
-                  const Ids& other) { return make(tokens, choose, lot, other, {.others_chosen = true}); }},
-    {.name = "nothing kept",
-     .why = "The rest of the chosen words were all replaced. Half of that rest has to stay as it is.",
-     .where = "Making the gaps",
-     .answer = [](const Ids& tokens, const Lots& choose, const Lots& lot,
-                  const Ids& other) { return make(tokens, choose, lot, other, {.swapped = 2}); }},
-    {.name = "nothing replaced",
-     .why = "The rest of the chosen words all stayed. Half of that rest has to become another word, so that "
-            "no word the model reads can be trusted blindly.",
-     .where = "Making the gaps",
-     .answer = [](const Ids& tokens, const Lots& choose, const Lots& lot,
-                  const Ids& other) { return make(tokens, choose, lot, other, {.swapped = 0}); }},
-    {.name = "[MASK] instead of another word",
-     .why =
-         "90% became [MASK]. One chosen word in ten has to be replaced by other[t] instead, so that no word "
-         "the model reads can be trusted blindly.",
-     .where = "Making the gaps",
-     .answer = [](const Ids& tokens, const Lots& choose, const Lots& lot,
-                  const Ids& other) { return make(tokens, choose, lot, other, {.masked = 0.9}); }},
-};
-
-// The surprise at each place.
-inline Lots surprises(const Tensor& logits, const Ids& words) {
-  const Tensor log_p = log_softmax(logits);
-  Lots out;
-  for (Index t = 0; t < logits.size(0); ++t) out.push_back(-double(log_p(t, words.at(std::size_t(t)))));
-  return out;
-}
-struct Summed {
-  double loss = 0, gaps = 0;
-};
-inline Summed over_gaps(const Tensor& logits, const Ids& words, const Ids& asked, int wanted = 1) {
-  const Lots all = surprises(logits, words);
-  Summed summed;
-  for (std::size_t t = 0; t < all.size(); ++t)
-    if (asked.at(t) == wanted) summed.loss += all[t], summed.gaps += 1;
-  return summed;
-}
-
-inline const coach::Mistakes<decltype(exercise::mlm_loss)> mlm_loss = {
-    {.name = "loss on unmasked tokens",
-     .why =
-         "All places count here. Where nothing was hidden the word can be read off the input, and the loss "
-         "is falsely low.",
-     .where = "Making the gaps",
-     .answer =
-         [](const Tensor& logits, const Ids& words, const Ids&) {
-           double loss = 0;
-           for (const double one : surprises(logits, words)) loss += one;
-           return loss / double(words.size());
-         }},
-    {.name = "divided by all tokens",
-     .why = "The sum is over the gaps and so is the mean: dividing by T makes the loss about seven times too "
-            "small, and different for every number of gaps.",
-     .where = "Making the gaps",
-     .answer = [](const Tensor& logits, const Ids& words,
-                  const Ids& asked) { return over_gaps(logits, words, asked).loss / double(words.size()); }},
-    {.name = "sum instead of mean",
-     .why = "Divide by the number of gaps: a sentence with more of them would count more, and step sizes "
-            "would depend on the length.",
-     .where = "Making the gaps",
-     .answer = [](const Tensor& logits, const Ids& words,
-                  const Ids& asked) { return over_gaps(logits, words, asked).loss; }},
-    {.name = "loss where nothing was asked",
-     .why = "The condition is the wrong way round: it leaves out the gaps and counts everything else.",
-     .where = "Making the gaps",
-     .answer =
-         [](const Tensor& logits, const Ids& words, const Ids& asked) {
-           const Summed rest = over_gaps(logits, words, asked, 0);
-           return rest.gaps > 0 ? rest.loss / rest.gaps : 0;
-         }},
-    {.name = "sign forgotten",
-     .why = "Logarithms of probabilities are negative; the loss is −log P.",
-     .where = "Making the gaps",
-     .answer =
-         [](const Tensor& logits, const Ids& words, const Ids& asked) {
-           const Summed gaps = over_gaps(logits, words, asked);
-           return gaps.gaps > 0 ? -gaps.loss / gaps.gaps : 0;
-         }},
-    {.name = "no gaps, no number",
-     .why = "In a sentence without gaps this divides 0 by 0. One such batch makes every parameter NaN.",
-     .where = "Making the gaps",
-     .answer =
-         [](const Tensor& logits, const Ids& words, const Ids& asked) {
-           const Summed gaps = over_gaps(logits, words, asked);
-           return gaps.loss / gaps.gaps;
-         }},
-    {.name = "no logarithm",
-     .why = "This is the mean of 1 − P: it hardly punishes a probability of nearly 0.",
-     .where = "Making the gaps",
-     .answer =
-         [](const Tensor& logits, const Ids& words, const Ids& asked) {
-           const Lots all = surprises(logits, words);
-           double loss = 0, gaps = 0;
-           for (std::size_t t = 0; t < all.size(); ++t)
-             if (asked.at(t)) loss += 1 - std::exp(-all[t]), gaps += 1;
-           return gaps > 0 ? loss / gaps : 0;
-         }},
-};
-
-// A row from its pieces, the segment of each beside it.
-inline PairRow row_of(const std::vector<std::pair<Ids, int>>& pieces) {
-  PairRow row;
-  for (const auto& piece : pieces) {
-    row.tokens.insert(row.tokens.end(), piece.first.begin(), piece.first.end());
-    row.segments.insert(row.segments.end(), piece.first.size(), piece.second);
-  }
-  return row;
-}
-
-inline const coach::Mistakes<decltype(exercise::join_pair)> join_pair = {
-    {.name = "the separator in the second sentence",
-     .why = "The sep in between closes the first sentence, so its segment is 0.",
-     .where = "Did it follow? Segments and [CLS]",
-     .answer =
-         [](const Ids& first, const Ids& second) {
-           return row_of({{{cls}, 0}, {first, 0}, {{sep}, 1}, {second, 1}, {{sep}, 1}});
-         }},
-    {.name = "no closing separator",
-     .why = "The second sentence ends with a sep, too: the model is told where each one stops.",
-     .where = "Did it follow? Segments and [CLS]",
-     .answer =
-         [](const Ids& first, const Ids& second) {
-           return row_of({{{cls}, 0}, {first, 0}, {{sep}, 0}, {second, 1}});
-         }},
-    {.name = "a [CLS] for each sentence",
-     .why = "There is one cls, for the pair as a whole: it is asked whether the two belong together.",
-     .where = "Did it follow? Segments and [CLS]",
-     .answer =
-         [](const Ids& first, const Ids& second) {
-           return row_of({{{cls}, 0}, {first, 0}, {{sep}, 0}, {{cls}, 1}, {second, 1}, {{sep}, 1}});
-         }},
-    {.name = "segments counted from 1",
-     .why = "The table of segments has two rows, 0 and 1. Row 2 does not exist.",
-     .where = "Did it follow? Segments and [CLS]",
-     .answer =
-         [](const Ids& first, const Ids& second) {
-           return row_of({{{cls}, 1}, {first, 1}, {{sep}, 1}, {second, 2}, {{sep}, 2}});
-         }},
-    {.name = "sentences swapped",
-     .why = "The first sentence stands first: whether one follows the other depends on the order.",
-     .where = "Did it follow? Segments and [CLS]",
-     .answer =
-         [](const Ids& first, const Ids& second) {
-           return row_of({{{cls}, 0}, {second, 0}, {{sep}, 0}, {first, 1}, {{sep}, 1}});
-         }},
-    {.name = "one segment for all",
-     .why = "All segments are 0, so nothing but the sep tells the two sentences apart.",
-     .where = "Did it follow? Segments and [CLS]",
-     .answer =
-         [](const Ids& first, const Ids& second) {
-           return row_of({{{cls}, 0}, {first, 0}, {{sep}, 0}, {second, 0}, {{sep}, 0}});
-         }},
-    {.name = "the last separator in the first sentence",
-     .why = "The last sep closes the second sentence, so its segment is 1.",
-     .where = "Did it follow? Segments and [CLS]",
-     .answer =
-         [](const Ids& first, const Ids& second) {
-           return row_of({{{cls}, 0}, {first, 0}, {{sep}, 0}, {second, 1}, {{sep}, 0}});
-         }},
-    {.name = "no [CLS]",
-     .why = "cls has to stand in front: its state is what the answer is read from.",
-     .where = "Did it follow? Segments and [CLS]",
-     .answer =
-         [](const Ids& first, const Ids& second) {
-           return row_of({{first, 0}, {{sep}, 0}, {second, 1}, {{sep}, 1}});
-         }},
-};
 
 inline Tensor headed(const Tensor& h, const Tensor& pool_w, const Tensor& pool_b, const Tensor& head_w,
                      const Tensor& head_b) {
@@ -315,6 +77,39 @@ inline const coach::Mistakes<decltype(exercise::classify)> classify = {
             const Tensor& head_b) {
            return tanh(linear(linear(select(states, 1, 0), pool_w, pool_b), head_w, head_b));
          }},
+    {.name = "no bias in the pooler",
+     .why = "pool_b was left out: the pooler is tanh(pool_w h + pool_b).",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer = [](const Tensor& states, const Tensor& pool_w, const Tensor&, const Tensor& head_w,
+                  const Tensor& head_b) { return headed(select(states, 1, 0), pool_w, {}, head_w, head_b); }},
+    {.name = "no bias in the head",
+     .why = "head_b was left out: the head is head_w pooled + head_b.",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer = [](const Tensor& states, const Tensor& pool_w, const Tensor& pool_b, const Tensor& head_w,
+                  const Tensor&) { return headed(select(states, 1, 0), pool_w, pool_b, head_w, {}); }},
+    {.name = "relu instead of tanh",
+     .why = "The pooler has a tanh: what it hands on lies between −1 and 1, and may be negative.",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer =
+         [](const Tensor& states, const Tensor& pool_w, const Tensor& pool_b, const Tensor& head_w,
+            const Tensor& head_b) {
+           return linear(relu(linear(select(states, 1, 0), pool_w, pool_b)), head_w, head_b);
+         }},
+    {.name = "tanh before the pooler",
+     .why = "The tanh is around pool_w h + pool_b, not around h: pooler and head are then two matrices in a "
+            "row.",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer =
+         [](const Tensor& states, const Tensor& pool_w, const Tensor& pool_b, const Tensor& head_w,
+            const Tensor& head_b) {
+           return linear(linear(tanh(select(states, 1, 0)), pool_w, pool_b), head_w, head_b);
+         }},
+    {.name = "the second token",
+     .why = "cls is token 0: counting begins there.",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer =
+         [](const Tensor& states, const Tensor& pool_w, const Tensor& pool_b, const Tensor& head_w,
+            const Tensor& head_b) { return headed(select(states, 1, 1), pool_w, pool_b, head_w, head_b); }},
 };
 
 // Mean over the rows of Σ p log(p / q), each at its own temperature.
@@ -411,6 +206,39 @@ inline const coach::Mistakes<decltype(exercise::distillation_loss)> distillation
            return temperature * temperature * divergence(teacher, temperature, student, temperature) /
                   double(student.size(1));
          }},
+    {.name = "only the student softened",
+     .why = "Both have to be softened: a student that equals its teacher has to have loss 0.",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer =
+         [](const Tensor& student, const Tensor& teacher, double temperature) {
+           return temperature * temperature * divergence(teacher, 1, student, temperature);
+         }},
+    {.name = "not weighed by p",
+     .why = "log(p / q) was summed as it is. Each class counts as much as the teacher believes in it: Σ p "
+            "log(p / q).",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer =
+         [](const Tensor& student, const Tensor& teacher, double temperature) {
+           const Tensor difference =
+               log_softmax(teacher / real(temperature)) - log_softmax(student / real(temperature));
+           return temperature * temperature * double(mean(sum(difference, -1)).item());
+         }},
+    {.name = "squares of the differences",
+     .why = "This is the squared distance of the probabilities. The divergence compares their logarithms, "
+            "and notices where a probability of nearly 0 is wrong.",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer =
+         [](const Tensor& student, const Tensor& teacher, double temperature) {
+           const Tensor difference =
+               softmax(teacher / real(temperature)) - softmax(student / real(temperature));
+           return temperature * temperature * double(mean(sum(difference * difference, -1)).item());
+         }},
+    {.name = "the probabilities divided by the temperature",
+     .why = "Divided by τ, the probabilities no longer sum to 1, and nothing is softened. The logits are "
+            "divided, before the softmax.",
+     .where = "Fine-tuned, frozen, from scratch, distilled",
+     .answer = [](const Tensor& student, const Tensor& teacher,
+                  double temperature) { return temperature * divergence(teacher, 1, student, 1); }},
 };
 
 }  // namespace mistakes

@@ -49,8 +49,7 @@ Tensor share_heads(const Tensor& k, Index heads) {
 // How many bytes the cache of a model has after `tokens` tokens: in every layer the keys and the values of
 // each token, which have kv_heads heads, while queries have `heads` and are not kept. A head is d_model /
 // heads numbers.
-//   cache_bytes(1, 10, 64, 8, 2, 4) = 1280      (keys and values: 2 · 10 tokens · 2 heads · 8 numbers · 4
-//   bytes)
+//   cache_bytes(1, 10, 64, 8, 2, 4) = 1280      (2 · 10 tokens · 2 heads · 8 numbers · 4 bytes)
 Index cache_bytes(Index layers, Index tokens, Index d_model, Index heads, Index kv_heads,
                   Index bytes_a_number) {
   todo();  // your answer

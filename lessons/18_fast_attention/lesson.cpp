@@ -55,7 +55,7 @@ Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index 
           .output);
 }
 
-// --- 1. What grows
+// 1. What grows
 
 void the_square(Lesson& lesson) {
   lesson.section("The square");
@@ -70,8 +70,7 @@ void the_square(Lesson& lesson) {
 
   lesson.say(
       "And measured: one head of 32 channels, computed step by step. Every number of this library comes from "
-      "a "
-      "pool that counts, so the worst moment is known to the byte:");
+      "a pool that counts, so the worst moment is known to the byte:");
   const NoGrad no_grad;
   Rng rng(lesson.seed);
   rows.clear();
@@ -88,7 +87,7 @@ void the_square(Lesson& lesson) {
   lesson.claim(growth > 3.3 && growth < 4.3, "twice the tokens need {:.1f} times the memory", growth);
 }
 
-// --- 2. A softmax that reads its row once
+// 2. A softmax that reads its row once
 
 // What is known of one query's row so far: the largest score, the sum of exp(score - largest), and the values
 // added up with these same factors.
@@ -137,8 +136,8 @@ void online_softmax(Lesson& lesson) {
   lesson.section("A softmax that reads its row once");
   lesson.say(
       "The matrix is only a step on the way: what is wanted is a sum of values. Softmax seems to need the "
-      "whole "
-      "row first (its maximum and its sum), but both can be kept up to date while the row arrives in tiles:");
+      "whole row first (its maximum and its sum), but both can be kept up to date while the row arrives in "
+      "tiles:");
   lesson.equation(
       "m' = max(m, tile)    ℓ' = ℓ·exp(m − m') + Σ exp(s − m')    o' = o·exp(m − m') + Σ exp(s − m') v");
   const std::vector<std::string> words = {"the", "cat", "drank", "milk", "because", "it"};
@@ -157,10 +156,11 @@ void online_softmax(Lesson& lesson) {
                     fmt::format("{:.3f}", row.sum), fmt::format("{:.3f}", row.output),
                     fmt::format("{:.3f}", row.output / row.sum)});
   }
-  lesson.table({"tile", "scores", "m", "shrinks by", "ℓ", "o", "o / ℓ"}, rows);
+  lesson.table({"tile", "scores", "m", "exp(m − m')", "ℓ", "o", "o / ℓ"}, rows);
   lesson.say(
-      "The second tile has no larger score: nothing shrinks (factor 1). The third one has, so all that came "
-      "before is multiplied by exp(2.4 − 3.0). At every moment o / ℓ is right for the words read so far.");
+      "Before the first tile there is nothing to shrink. The second has no larger score: factor 1. The third "
+      "one has, so all that came before is multiplied by exp(2.4 − 3.0). At every moment o / ℓ is right for "
+      "the words read so far.");
   const double whole = whole_row(scores, alive), tiles = in_tiles(scores, alive, 2);
   lesson.claim(std::fabs(whole - tiles) < 1e-12, "the whole row gives {:.6f}, three tiles give {:.6f}", whole,
                tiles);
@@ -170,11 +170,11 @@ void online_softmax(Lesson& lesson) {
   std::vector<double> huge;
   for (const double score : scores) huge.push_back(1000 * score);
   lesson.claim(std::isfinite(in_tiles(huge, alive, 2)),
-               "scores of 3,000 do no harm either ({:.1f}): exp never sees more than 0",
+               "scores of 3,000 do no harm (`it` takes all, {:.1f}): exp never sees more than 0",
                in_tiles(huge, alive, 2));
 }
 
-// --- 3. All queries, and vectors for values
+// 3. All queries, and vectors for values
 
 // Attention with plain loops that holds `tile` scores at a time. q (T,D), k (S,D), v (S,E) -> (T,E)
 Tensor tiled_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index tile) {
@@ -210,9 +210,7 @@ void tiles(Lesson& lesson) {
   lesson.section("Attention in tiles");
   lesson.say(
       "The same with vectors for values and for every query: the output itself is the running o. Queries T = "
-      "33, "
-      "keys S = 50, heads of 8; what is held besides the output is one tile of scores, "
-      "not all 1,650.");
+      "33, keys S = 50, heads of 8; what is held besides the output is one tile of scores, not all 1,650.");
   const NoGrad no_grad;
   Rng rng(lesson.seed);
   const Tensor q = normal({33, 8}, rng), k = normal({50, 8}, rng), v = normal({50, 8}, rng);
@@ -228,11 +226,11 @@ void tiles(Lesson& lesson) {
     worst = std::max(worst, difference);
     rows.push_back({fmt::format("{}", tile), fmt::format("{:.0e}", difference)});
   }
-  lesson.table({"tile: scores held", "difference from plain"}, rows);
+  lesson.table({"tile: scores held", "difference from the whole row"}, rows);
   lesson.claim(worst < 1e-5, "any tile gives the same numbers: largest difference {:.1e}", worst);
 }
 
-// --- 4. Time and memory against length
+// 4. Time and memory against length
 
 struct Cost {
   double forward_bytes, training_bytes, seconds;
@@ -254,9 +252,9 @@ void against_length(Lesson& lesson) {
   const Index heads = 4, D = 32;
   lesson.say(
       "The op `attention` of core/ops.hpp is this idea at full speed: tiles of 96 queries by 128 keys that "
-      "stay "
-      "in the cache, each a small matrix product. For training it keeps one number a query (m + log ℓ) and "
-      "computes every tile again on the way back: more arithmetic, far less memory. {} heads of {}:",
+      "stay in the processor's cache, each a small matrix product. For training it keeps one number a query "
+      "(m + log ℓ) and computes every tile again on the way back: more arithmetic, far less memory. {} heads "
+      "of {}:",
       heads, D);
   Rng rng(lesson.seed);
   std::vector<Index> lengths = {128, 256, 512};
@@ -285,7 +283,8 @@ void against_length(Lesson& lesson) {
                     size_text(a.training_bytes), size_text(b.training_bytes),
                     fmt::format("{:.1f} ms", 1e3 * a.seconds), fmt::format("{:.1f} ms", 1e3 * b.seconds)});
   }
-  lesson.table({"T", "plain", "tiled", "plain, training", "tiled, training", "plain", "tiled"}, rows);
+  lesson.table({"T", "plain", "tiled", "plain, training", "tiled, training", "time, plain", "time, tiled"},
+               rows);
   lesson.claim(difference < 1e-4 && gradient_difference < 1e-3,
                "the same numbers: outputs differ by {:.0e} at most, gradients by {:.0e}", difference,
                gradient_difference);
@@ -298,9 +297,8 @@ void against_length(Lesson& lesson) {
   lesson.claim(plain_training[last] > 4 * fused_training[last], "at T = {} that is {:.0f} times less memory",
                lengths[last], plain_training[last] / fused_training[last]);
   lesson.say(
-      "The time still grows with T²: no comparison was left out. It is only a smaller share of it, because "
-      "scores "
-      "that stay in the cache need not travel to memory and back.");
+      "The time still grows with T²: no comparison was left out. It is shorter for long texts, because "
+      "scores that stay in the processor's cache need not travel to memory and back.");
   const viz::Image memory = viz::line_chart({{.name = "plain", .y = plain_bytes, .x = T_axis, .points = true},
                                              {.name = "tiled", .y = fused_bytes, .x = T_axis, .points = true},
                                              {.name = "plain, training",
@@ -331,11 +329,11 @@ void against_length(Lesson& lesson) {
                                            .width = 560});
   lesson.picture(
       "against_length.png", viz::row({memory, time}), "Time and memory against T",
-      "both axes are logarithmic, so a slope is a power: in memory `plain` is twice as steep (T²) as "
-      "`tiled` (T); in time both are T², one lower");
+      "Both axes are logarithmic, so a slope is a power: in memory `plain` is twice as steep (T²) as `tiled` "
+      "(T); in time both are T², and `tiled` is lower where T is large.");
 }
 
-// --- 5. Look only nearby
+// 5. Look only nearby
 
 // Which outputs move when token 0 changes, after each of `layers` layers of causal attention in a window.
 Tensor reach(Index T, Index window, Index layers, Rng& rng) {
@@ -358,8 +356,8 @@ void windows(Lesson& lesson) {
   const Index T = 16, window = 4, layers = 4;
   lesson.say(
       "If most of what a word needs is near, look only there: query i sees key j if 0 ≤ i − j < w, itself "
-      "and the "
-      "w − 1 tokens before it. That is not the same model any more, but its cost is T·w. For T = {}, w = {}:",
+      "and the w − 1 tokens before it. That is not the same model any more, but its cost is T·w. For T = {}, "
+      "w = {}:",
       T, window);
   const auto visible = [&](Index w) {
     Tensor map = mask_bias({.causal = true, .window = w}, 1, T, T);  // (1, 1, T, T): 0 or -inf
@@ -398,19 +396,18 @@ void windows(Lesson& lesson) {
                                             .color_bar = false,
                                             .cell = 16});
   };
-  lesson.picture(
-      "window.png",
-      viz::row({map(causal, "causal"), map(narrow, fmt::format("window of {}", window)),
-                viz::heatmap(matrix_of(moved), {.title = "moved by token 0",
-                                                .x_title = "position",
-                                                .row_labels = names,
-                                                .low = 0,
-                                                .high = 1,
-                                                .color_bar = false,
-                                                .cell = 16})}),
-      "A sliding window",
-      "left and middle: what each query sees, T²/2 cells against a band of T·w; right: the staircase by "
-      "which a change at token 0 still travels, w − 1 places a layer");
+  lesson.picture("window.png",
+                 viz::row({map(causal, "causal"), map(narrow, fmt::format("window of {}", window)),
+                           viz::heatmap(matrix_of(moved), {.title = "moved by token 0",
+                                                           .x_title = "position",
+                                                           .row_labels = names,
+                                                           .low = 0,
+                                                           .high = 1,
+                                                           .color_bar = false,
+                                                           .cell = 16})}),
+                 "A sliding window",
+                 "Yellow is seen. Left and middle: what each query sees, T²/2 cells against a band of T·w; "
+                 "right: the staircase by which a change at token 0 still travels, w − 1 places a layer.");
 
   const NoGrad no_grad;
   std::vector<std::vector<std::string>> rows;
@@ -428,7 +425,7 @@ void windows(Lesson& lesson) {
   lesson.table({"T", "causal, all", "causal, window 128"}, rows);
 }
 
-// --- 6. Share keys and values
+// 6. Share keys and values
 
 // Each of the kv heads of k (B, S, kv*D) as often as there are query heads that share it: (B, S, H*D).
 Tensor repeat_for_groups(const Tensor& k, Index heads, Index kv_heads) {
@@ -445,11 +442,9 @@ void shared_heads(Lesson& lesson) {
   lesson.section("Fewer keys and values");
   lesson.say(
       "A model that writes keeps the keys and values of everything so far (the cache of lesson 14). For long "
-      "texts "
-      "the cache, not the weights, fills the memory, and reading it is the time of a step. In grouped-query "
-      "attention (GQA) several query heads share one head of keys and values; in multi-query attention (MQA) "
-      "all "
-      "do:");
+      "texts the cache, not the weights, fills the memory, and reading it is the time of a step. In "
+      "grouped-query attention (GQA) several query heads share one head of keys and values; in multi-query "
+      "attention (MQA) all do:");
   lesson.equation("cache = 2 (keys and values) · layers · T · kv heads · D · bytes a number");
   const NoGrad no_grad;
   const Index heads = 8, C = 64, written = 100;
@@ -477,8 +472,7 @@ void shared_heads(Lesson& lesson) {
   }
   lesson.say(
       "Measured here: one layer of {} heads of {} after {} tokens. Beside it, by the same formula, a model "
-      "of 32 "
-      "layers with 32 heads of 128 after 8,192 tokens, 2 bytes a number (32, 8 and 1 kv heads):",
+      "of 32 layers with 32 heads of 128 after 8,192 tokens, 2 bytes a number (32, 8 and 1 kv heads):",
       heads, C / heads, written);
   lesson.table({"keys and values", "heads / kv heads", "this cache", "the large one"}, rows);
   lesson.claim(measured[0] == 4 * measured[1] && measured[0] == 8 * measured[2],
@@ -489,7 +483,7 @@ void shared_heads(Lesson& lesson) {
                                 {measured[0] / 1e3, measured[1] / 1e3, measured[2] / 1e3},
                                 {.title = "The cache of one layer after 100 tokens", .value_title = "KB"}),
                  "What sharing keys and values saves",
-                 "eight query heads each; only what is remembered shrinks");
+                 "Eight query heads each time; only what is remembered shrinks.");
 
   Rng rng(lesson.seed);
   const Tensor q = normal({1, 17, C}, rng), k = normal({1, 17, 16}, rng), v = normal({1, 17, 16}, rng);
@@ -509,8 +503,7 @@ void shared_heads(Lesson& lesson) {
                 {"GQA", "no: fewer keys to learn", "T²", "T, in tiles", "T · kv heads"}});
   lesson.say(
       "Tiles cost nothing in quality, so everybody uses them. A window and GQA change the model and have to "
-      "be "
-      "trained in; they are often used together, the window in some layers only.");
+      "be trained in; they are often used together, the window in some layers only.");
 }
 
 }  // namespace
@@ -532,7 +525,6 @@ int main(int argc, char** argv) {
               "More comparisons, and a change travels 5 places a layer: after 3 layers it is everywhere."},
              {"In against_length, make D 128 instead of 32.",
               "The tiled way needs four times the memory, for its output is four times as wide; the plain "
-              "one "
-              "hardly more at large T, for T × T does not know D."}});
+              "one hardly more at large T, for T × T does not know D."}});
       });
 }

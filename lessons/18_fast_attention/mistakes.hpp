@@ -1,11 +1,9 @@
-// The wrong answers to exercise 18 that the grader knows by name.
+// The wrong answers to exercise 18 that the grader knows by name. More of them: mistakes_tiles.hpp
 #pragma once
 
-#include "lessons/coach/grading.hpp"
+#include "lessons/18_fast_attention/mistakes_tiles.hpp"
 
 namespace exercise {
-void absorb_tile(real& largest, real& sum, const std::vector<real>& tile);
-Tensor tiled_attend(const Tensor& q, const Tensor& k, const Tensor& v, Index tile);
 Tensor window_mask(Index T, Index window, bool causal);
 Tensor share_heads(const Tensor& k, Index heads);
 Index cache_bytes(Index layers, Index tokens, Index d_model, Index heads, Index kv_heads,
@@ -13,236 +11,6 @@ Index cache_bytes(Index layers, Index tokens, Index d_model, Index heads, Index 
 }  // namespace exercise
 
 namespace mistakes {
-
-using namespace attn;
-
-constexpr real infinity = std::numeric_limits<real>::infinity();
-
-inline real largest_of(const std::vector<real>& tile, real largest = -infinity) {
-  for (const real score : tile) largest = std::max(largest, score);
-  return largest;
-}
-inline real sum_of(const std::vector<real>& tile, real largest) {
-  real sum = 0;
-  for (const real score : tile) sum += std::exp(score - largest);
-  return sum;
-}
-
-inline const coach::Mistakes<decltype(exercise::absorb_tile)> absorb_tile = {
-    {.name = "no rescaling of the running sum",
-     .why = "The sum so far was measured against the old largest score. When that grows, its terms are too "
-            "large by "
-            "exp(new − old), and the words read first count too much.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](real& largest, real& sum, const std::vector<real>& tile) {
-           largest = largest_of(tile, largest);
-           sum += sum_of(tile, largest);
-         }},
-    {.name = "forgetting the running maximum",
-     .why = "The largest score of this tile replaces that of all tiles. It may be smaller than what came "
-            "before, and "
-            "then exp(old − new) grows without bound.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](real& largest, real& sum, const std::vector<real>& tile) {
-           const real before = largest;
-           largest = largest_of(tile);
-           sum = sum * std::exp(before - largest) + sum_of(tile, largest);
-         }},
-    {.name = "rescaled the wrong way round",
-     .why = "The factor is exp(new − old), which is above 1: the old part grows where it should shrink, and "
-            "at the "
-            "start it is infinite.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](real& largest, real& sum, const std::vector<real>& tile) {
-           const real before = largest;
-           largest = largest_of(tile, largest);
-           sum = sum * std::exp(largest - before) + sum_of(tile, largest);
-         }},
-    {.name = "the sum of this tile alone",
-     .why = "What was summed before is gone: every tile begins at 0. The weights of a row would then sum to "
-            "more than "
-            "1.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](real& largest, real& sum, const std::vector<real>& tile) {
-           largest = largest_of(tile, largest);
-           sum = sum_of(tile, largest);
-         }},
-    {.name = "the tile measured against the old maximum",
-     .why =
-         "The new terms use the largest score from before the tile. The old sum and the new terms then have "
-         "different measures, and the first tile, measured against −∞, overflows.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](real& largest, real& sum, const std::vector<real>& tile) {
-           const real before = largest;
-           largest = largest_of(tile, largest);
-           sum = sum * std::exp(before - largest) + sum_of(tile, before);
-         }},
-    {.name = "rescaled after adding",
-     .why =
-         "The tile's own terms are shrunk as well, though they are measured against the new maximum already. "
-         "Shrink first, then add.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](real& largest, real& sum, const std::vector<real>& tile) {
-           const real before = largest;
-           largest = largest_of(tile, largest);
-           sum = (sum + sum_of(tile, largest)) * std::exp(before - largest);
-         }},
-    {.name = "the largest score is not stored",
-     .why = "The sum is measured against a new maximum, but `largest` still holds the old one: the next tile "
-            "will "
-            "take the wrong difference.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](real& largest, real& sum, const std::vector<real>& tile) {
-           const real now = largest_of(tile, largest);
-           sum = sum * std::exp(largest - now) + sum_of(tile, now);
-         }},
-    {.name = "no maximum in the exponent",
-     .why =
-         "exp(score) without subtracting the largest score overflows from about 700 on (in float from 88).",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](real& largest, real& sum, const std::vector<real>& tile) {
-           largest = largest_of(tile, largest);
-           sum += sum_of(tile, 0);
-         }},
-};
-
-// The right answer, with places where it can go wrong.
-struct Slips {
-  bool shrink_sum = true, shrink_output = true, running_maximum = true, divide = true, scale = true;
-  bool whole_tiles = false;     // the short last tile is left out
-  bool fresh_rows = true;       // largest and sum begin anew for each query
-  bool divide_in_tile = false;  // each tile is a softmax of its own, all are added
-  bool first_keys = false;      // every tile reads the values of the first one
-};
-
-inline Tensor attend_with_slips(const Tensor& q, const Tensor& k, const Tensor& v, Index tile,
-                                const Slips& slips) {
-  const Index T = q.size(0), S = k.size(0), D = q.size(1), E = v.size(1);
-  Tensor out = zeros({T, E});
-  real largest = -infinity, sum = 0;
-  for (Index i = 0; i < T; ++i) {
-    if (slips.fresh_rows) largest = -infinity, sum = 0;
-    for (Index begin = 0; begin < S; begin += tile) {
-      if (slips.whole_tiles && begin + tile > S) break;
-      std::vector<real> scores;
-      for (Index j = begin; j < std::min(begin + tile, S); ++j) {
-        real dot = 0;
-        for (Index d = 0; d < D; ++d) dot += q(i, d) * k(j, d);
-        scores.push_back(slips.scale ? dot / std::sqrt(real(D)) : dot);
-      }
-      const real before = largest;
-      largest = largest_of(scores, slips.running_maximum ? largest : -infinity);
-      const real shrink = std::exp(before - largest);
-      const real tile_sum = sum_of(scores, largest);
-      sum = (slips.shrink_sum ? sum * shrink : sum) + tile_sum;
-      for (Index e = 0; e < E; ++e) {
-        if (slips.shrink_output) out(i, e) *= shrink;
-        for (std::size_t n = 0; n < scores.size(); ++n) {
-          const real share = std::exp(scores[n] - largest) / (slips.divide_in_tile ? tile_sum : 1);
-          out(i, e) += share * v((slips.first_keys ? 0 : begin) + Index(n), e);
-        }
-      }
-    }
-    if (slips.divide)
-      for (Index e = 0; e < E; ++e) out(i, e) /= sum;
-  }
-  return out;
-}
-
-inline const coach::Mistakes<decltype(exercise::tiled_attend)> tiled_attend = {
-    {.name = "no rescaling of the running sum",
-     .why = "The output shrinks when the largest score grows, the sum does not. Both are sums of the same "
-            "factors, and "
-            "have to be measured against the same maximum.",
-     .where = "A softmax that reads its row once",
-     .answer = [](const Tensor& q, const Tensor& k, const Tensor& v,
-                  Index tile) { return attend_with_slips(q, k, v, tile, {.shrink_sum = false}); }},
-    {.name = "no rescaling of the output",
-     .why = "The sum shrinks when the largest score grows, the output does not. What was read first then "
-            "counts more "
-            "than its share.",
-     .where = "A softmax that reads its row once",
-     .answer = [](const Tensor& q, const Tensor& k, const Tensor& v,
-                  Index tile) { return attend_with_slips(q, k, v, tile, {.shrink_output = false}); }},
-    {.name = "no rescaling at all",
-     .why =
-         "Neither the sum nor the output shrinks when a tile raises the largest score: terms with different "
-         "measures are added up.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](const Tensor& q, const Tensor& k, const Tensor& v, Index tile) {
-           return attend_with_slips(q, k, v, tile, {.shrink_sum = false, .shrink_output = false});
-         }},
-    {.name = "forgetting the running maximum",
-     .why = "Each tile takes its own largest score and nothing is rescaled: the best key of a dull tile "
-            "weighs as much "
-            "as the best key of all.",
-     .where = "A softmax that reads its row once",
-     .answer =
-         [](const Tensor& q, const Tensor& k, const Tensor& v, Index tile) {
-           return attend_with_slips(q, k, v, tile,
-                                    {.shrink_sum = false, .shrink_output = false, .running_maximum = false});
-         }},
-    {.name = "no division at the end",
-     .why = "The output is a sum with factors exp(s − m); only divided by the sum of these factors it is a "
-            "mean.",
-     .where = "Attention in tiles",
-     .answer = [](const Tensor& q, const Tensor& k, const Tensor& v,
-                  Index tile) { return attend_with_slips(q, k, v, tile, {.divide = false}); }},
-    {.name = "a softmax for each tile",
-     .why = "Each tile is divided by its own sum and the results are averaged or added. Tiles do not have "
-            "equal shares: "
-            "they compete within one row.",
-     .where = "Attention in tiles",
-     .answer =
-         [](const Tensor& q, const Tensor& k, const Tensor& v, Index tile) {
-           return attend_with_slips(q, k, v, tile,
-                                    {.shrink_sum = false,
-                                     .shrink_output = false,
-                                     .running_maximum = false,
-                                     .divide = false,
-                                     .divide_in_tile = true});
-         }},
-    {.name = "the last, short tile left out",
-     .why = "S need not be a multiple of the tile. The keys behind the last whole tile are never seen.",
-     .where = "Attention in tiles",
-     .answer = [](const Tensor& q, const Tensor& k, const Tensor& v,
-                  Index tile) { return attend_with_slips(q, k, v, tile, {.whole_tiles = true}); }},
-    {.name = "the last tile always whole",
-     .why = "The last tile may be shorter than the others: reading `tile` keys leaves the end of k.",
-     .where = "Attention in tiles",
-     .answer =
-         [](const Tensor& q, const Tensor& k, const Tensor& v, Index tile) {
-           for (Index j = 0; j < (k.size(0) + tile - 1) / tile * tile; ++j) k(j, 0);
-           return attend_with_slips(q, k, v, tile, {});
-         }},
-    {.name = "no scaling",
-     .why = "The scores are not divided by √D. Tiles change how attention is computed, not what it is.",
-     .where = "Attention in tiles",
-     .answer = [](const Tensor& q, const Tensor& k, const Tensor& v,
-                  Index tile) { return attend_with_slips(q, k, v, tile, {.scale = false}); }},
-    {.name = "the state of the query before",
-     .why = "The largest score and the sum go on from one query to the next. Every query has a row of its "
-            "own and "
-            "begins at −∞ and 0.",
-     .where = "Attention in tiles",
-     .answer = [](const Tensor& q, const Tensor& k, const Tensor& v,
-                  Index tile) { return attend_with_slips(q, k, v, tile, {.fresh_rows = false}); }},
-    {.name = "the values of the first tile",
-     .why = "A key's place in its tile is used as its row of v: every tile hands over the values of the "
-            "first one.",
-     .where = "Attention in tiles",
-     .answer = [](const Tensor& q, const Tensor& k, const Tensor& v,
-                  Index tile) { return attend_with_slips(q, k, v, tile, {.first_keys = true}); }},
-};
 
 template <class Sees>
 Tensor mask_where(Index T, const Sees& sees) {
@@ -263,8 +31,7 @@ inline const coach::Mistakes<decltype(exercise::window_mask)> window_mask = {
          }},
     {.name = "window off by one: too narrow",
      .why = "Only w − 1 tokens are seen. With a window of 1 a token does not even see itself, and its row of "
-            "weights is "
-            "empty.",
+            "weights is empty.",
      .where = "A sliding window",
      .answer =
          [](Index T, Index window, bool causal) {
@@ -328,6 +95,38 @@ inline const coach::Mistakes<decltype(exercise::window_mask)> window_mask = {
            return mask_where(
                T, [=](Index i, Index j) { return std::abs(i - j) >= window || (j > i && causal); });
          }},
+    {.name = "half the window on each side",
+     .why = "Without `causal` the window reaches w − 1 steps both ways, not w / 2.",
+     .where = "A sliding window",
+     .answer =
+         [](Index T, Index window, bool causal) {
+           return mask_where(T, [=](Index i, Index j) {
+             return causal ? j <= i && i - j < window : std::abs(i - j) <= window / 2;
+           });
+         }},
+    {.name = "the window ignored",
+     .why = "Everything (or, if causal, everything before) is seen, however far away.",
+     .where = "A sliding window",
+     .answer =
+         [](Index T, Index, bool causal) {
+           return mask_where(T, [=](Index i, Index j) { return j <= i || !causal; });
+         }},
+    {.name = "a token that cannot see itself",
+     .why = "A token is 0 steps away from itself, and that is less than w.",
+     .where = "A sliding window",
+     .answer =
+         [](Index T, Index window, bool causal) {
+           return mask_where(
+               T, [=](Index i, Index j) { return i != j && std::abs(i - j) < window && (j < i || !causal); });
+         }},
+    {.name = "or instead of and",
+     .why = "A key has to be near and, if causal, not in the future. Either of the two is not enough.",
+     .where = "A sliding window",
+     .answer =
+         [](Index T, Index window, bool causal) {
+           return mask_where(
+               T, [=](Index i, Index j) { return std::abs(i - j) < window || (causal && j <= i); });
+         }},
 };
 
 template <class Choose>
@@ -345,8 +144,7 @@ inline void refuse_uneven(const Tensor& k, Index heads) {
 inline const coach::Mistakes<decltype(exercise::share_heads)> share_heads = {
     {.name = "kv heads in turn",
      .why = "h % kv gives the kv heads in turn: 0, 1, 0, 1. Neighbouring query heads share one here, 0, 0, "
-            "1, 1, and "
-            "weights trained one way are wrong the other way.",
+            "1, 1, and weights trained one way are wrong the other way.",
      .where = "Fewer keys and values",
      .answer =
          [](const Tensor& k, Index heads) {
@@ -364,8 +162,7 @@ inline const coach::Mistakes<decltype(exercise::share_heads)> share_heads = {
          }},
     {.name = "divided by the number of kv heads",
      .why = "h / kv is not the number of the group: a group is heads / kv query heads, and h is divided by "
-            "that. With 4 "
-            "and 2 both are 2, which hides it.",
+            "that. With 4 and 2 both are 2, which hides it.",
      .where = "Fewer keys and values",
      .answer =
          [](const Tensor& k, Index heads) {
@@ -380,6 +177,25 @@ inline const coach::Mistakes<decltype(exercise::share_heads)> share_heads = {
            const Index group = std::max<Index>(1, heads / k.size(0));
            return heads_where(k, heads, [&](Index h) { return std::min(h / group, k.size(0) - 1); });
          }},
+    {.name = "divided among the heads",
+     .why = "The keys were divided by the number of heads that share them. Each head sees them whole.",
+     .where = "Fewer keys and values",
+     .answer =
+         [](const Tensor& k, Index heads) {
+           refuse_uneven(k, heads);
+           return heads_where(k, heads, [&](Index h) { return h / (heads / k.size(0)); }) /
+                  real(heads / k.size(0));
+         }},
+    {.name = "as many kv heads as heads refused",
+     .why = "With one kv head for each head there is nothing to share, and nothing wrong: the keys come back "
+            "as they are.",
+     .where = "Fewer keys and values",
+     .answer =
+         [](const Tensor& k, Index heads) {
+           refuse_uneven(k, heads);
+           if (heads == k.size(0)) throw std::invalid_argument("nothing to share");
+           return heads_where(k, heads, [&](Index h) { return h / (heads / k.size(0)); });
+         }},
 };
 
 inline const coach::Mistakes<decltype(exercise::cache_bytes)> cache_bytes = {
@@ -390,8 +206,7 @@ inline const coach::Mistakes<decltype(exercise::cache_bytes)> cache_bytes = {
                   Index bytes) { return layers * tokens * kv_heads * (d_model / heads) * bytes; }},
     {.name = "as many kv heads as heads",
      .why = "All d_model numbers of a token are counted. With grouped queries there are fewer heads of keys "
-            "and values, "
-            "which is the whole point.",
+            "and values, which is the whole point.",
      .where = "Fewer keys and values",
      .answer = [](Index layers, Index tokens, Index d_model, Index, Index,
                   Index bytes) { return 2 * layers * tokens * d_model * bytes; }},
@@ -420,6 +235,26 @@ inline const coach::Mistakes<decltype(exercise::cache_bytes)> cache_bytes = {
      .where = "Fewer keys and values",
      .answer = [](Index layers, Index tokens, Index d_model, Index heads, Index kv_heads,
                   Index) { return 2 * layers * tokens * kv_heads * (d_model / heads); }},
+    {.name = "d_model numbers in each head",
+     .why = "A head has d_model / heads numbers; here each has all of them.",
+     .where = "Fewer keys and values",
+     .answer = [](Index layers, Index tokens, Index d_model, Index, Index kv_heads,
+                  Index bytes) { return 2 * layers * tokens * kv_heads * d_model * bytes; }},
+    {.name = "heads of a group instead of kv heads",
+     .why = "heads / kv_heads is how many query heads share one. What is kept are the kv heads.",
+     .where = "Fewer keys and values",
+     .answer =
+         [](Index layers, Index tokens, Index d_model, Index heads, Index kv_heads, Index bytes) {
+           return 2 * layers * tokens * (heads / kv_heads) * (d_model / heads) * bytes;
+         }},
+    {.name = "too large for an int",
+     .why = "The product does not fit into 32 bits. Sizes of memory are computed with Index, which has 64.",
+     .where = "Fewer keys and values",
+     .answer =
+         [](Index layers, Index tokens, Index d_model, Index heads, Index kv_heads, Index bytes) {
+           return Index(
+               std::int32_t(std::uint32_t(2 * layers * tokens * kv_heads * (d_model / heads) * bytes)));
+         }},
 };
 
 }  // namespace mistakes

@@ -110,16 +110,16 @@ IntTensor padded(const std::vector<Index>& lengths, Index columns, bool is_sourc
   return ids;
 }
 
-// Scores that hang on everything written so far; eos wins where `length` words are written, never if that is
-// 0.
-Model model_of(std::uint64_t seed, int V, int length) {
+// Scores that hang on everything written so far, around `middle`; eos wins where `length` words are written,
+// never if that is 0.
+Model model_of(std::uint64_t seed, int V, int length, double middle = 0) {
   return [=](const std::vector<int>& written) {
     std::uint64_t hash = seed;
     for (const int token : written) hash = hash * 1000003 + std::uint64_t(token) + 1;
     Rng rng(hash);
     std::vector<double> scores;
-    for (int token = 0; token < V; ++token) scores.push_back(token == eos ? -9 : rng.normal());
-    if (length > 0 && int(written.size()) == length + 1) scores[eos] = 9;
+    for (int token = 0; token < V; ++token) scores.push_back(middle + (token == eos ? -9 : rng.normal()));
+    if (length > 0 && int(written.size()) == length + 1) scores[eos] = middle + 4.5;
     return scores;
   };
 }
@@ -192,7 +192,9 @@ coach::Exercise coach::exercise() {
                          {model_of(rng.bits64(), 7, 1), 10},
                          {model_of(rng.bits64(), 6, 0), 3},
                          {model_of(rng.bits64(), 17, 6), 9},
-                         {model_of(rng.bits64(), 33, 0), 7}};
+                         {model_of(rng.bits64(), 33, 0), 7},
+                         {model_of(rng.bits64(), 6, 3, -5), 8},  // all scores are negative
+                         {model_of(rng.bits64(), 5, 0), 0}};
                },
                .mistakes = mistakes::write_greedily,
                .notice =
@@ -207,6 +209,8 @@ coach::Exercise coach::exercise() {
                          {{"the", "the", "cat"}, {"the", "cat", "sat"}, 2},
                          {{"cat", "black", "the", "cat"}, {"the", "black", "cat"}, 2},
                          {{"le"}, {"le", "chat"}, 2},
+                         {{"le"}, {"le", "chat"}, 4},
+                         {{"no", "where"}, {"now", "here"}, 2},
                          {{"a", "b", "a", "b", "a"}, {"b", "a", "b", "a", "c", "c"}, 2},
                          {some_words(9, rng), some_words(7, rng), 2},
                          {some_words(7, rng), some_words(9, rng), 1},
@@ -214,8 +218,7 @@ coach::Exercise coach::exercise() {
                },
                .mistakes = mistakes::clipped_matches,
                .notice = "Runs of one word measure whether the right words are there, runs of four whether "
-                         "they stand in "
-                         "the right order."},
+                         "they stand in the right order."},
            Question<decltype(exercise::corpus_bleu)>{
                .name = "corpus_bleu",
                .answer = exercise::corpus_bleu,
@@ -238,6 +241,5 @@ coach::Exercise coach::exercise() {
                },
                .mistakes = mistakes::corpus_bleu,
                .notice = "sacreBLEU's score is this one with several references, a fixed way to cut text "
-                         "into words, and "
-                         "a little smoothing where nothing matches."}}};
+                         "into words, and a little smoothing where nothing matches."}}};
 }

@@ -146,6 +146,16 @@ Model long_model() {
     return p;
   };
 }
+// A short and a long sentence that are nearly worth the same: how lengths are counted decides.
+Model close_model() {
+  return [](const std::vector<int>& written) {
+    std::vector<double> p(7, 1e-9);
+    if (written.size() == 1) p[2] = 0.3, p[3] = 0.4, p[4] = 0.2;
+    if (written.size() > 1) p[written.size() < 5 ? 3 : 2] = 0.575;
+    for (double& value : p) value = std::log(value);
+    return p;
+  };
+}
 // The end comes early and keeps its place, so that of two further words only the wrong one is followed.
 Model crowded_model() {
   return [](const std::vector<int>& written) {
@@ -213,7 +223,8 @@ coach::Exercise coach::exercise() {
            .cases = [](Rng& rng) -> Cases<decltype(exercise::search_beam)> {
              Cases<decltype(exercise::search_beam)> cases = {
                  {table_model(), 1, 10, 0.6}, {table_model(), 2, 10, 0.6},  {table_model(), 2, 1, 0.6},
-                 {long_model(), 2, 8, 2.0},   {crowded_model(), 2, 4, 3.0}, {faint_model(), 3, 7, 0.6}};
+                 {long_model(), 2, 8, 2.0},   {crowded_model(), 2, 4, 3.0}, {faint_model(), 3, 7, 0.6},
+                 {close_model(), 2, 8, 2.0}};
              for (int i = 0; i < 60; ++i)
                cases.emplace_back(random_model(5 + i % 3, i % 2 ? 0.0 : -0.7, rng), 1 + i % 4, 3 + i % 5,
                                   i % 3 == 0 ? 0.6 : 1.5);
@@ -247,6 +258,7 @@ coach::Exercise coach::exercise() {
                      {{0.2, 0.7, 0.1}, 0.6},
                      {probabilities(5, rng), 0.9},
                      {{0.1, 0.2, 0.3, 0.4}, 0.85},
+                     {{0.125, 0.25, 0.0625, 0.5, 0.0625 / 2, 0.0625 / 4}, 0.75},  // reached exactly
                      {probabilities(11, rng), 0.75}};
            },
            .mistakes = mistakes::keep_top_p,

@@ -106,8 +106,9 @@ TinyGpt gpt_of(Index V, Index C, Index length, int blocks, Rng& rng) {
   return gpt;
 }
 
-// Logits that depend on all tokens of the context and where they stand in it, and on nothing else.
-Model model_of(std::uint64_t seed, Index V, int limit) {
+// Logits around `middle` that depend on all tokens of the context and where they stand in it, and on nothing
+// else.
+Model model_of(std::uint64_t seed, Index V, int limit, double middle = 0) {
   return [=](const std::vector<int>& tokens) {
     if (int(tokens.size()) > limit) throw std::invalid_argument("the table of positions ends");
     Tensor logits = empty({Index(tokens.size()), V});
@@ -115,7 +116,7 @@ Model model_of(std::uint64_t seed, Index V, int limit) {
     for (Index t = 0; t < logits.size(0); ++t) {
       past = past * 6364136223846793005u + std::uint64_t(tokens[std::size_t(t)]) + 1442695040888963407u;
       Rng rng(past);
-      for (Index v = 0; v < V; ++v) logits(t, v) = real(rng.normal());
+      for (Index v = 0; v < V; ++v) logits(t, v) = real(middle + rng.normal());
     }
     return logits;
   };
@@ -138,6 +139,7 @@ coach::Exercise coach::exercise() {
                      {counting(4, first), {1}, 2},
                      {counting(4, first), {2}, 2},
                      {counting(4, first), {-1}, 2},
+                     {counting(6, first), {0, 4}, 2},  // only the second leaves the text
                      {counting(17, first), {3, 0, 9}, 5},
                      {some_tokens(33, 11, rng), {7, 20, 1, 25}, 7}};
            },
@@ -154,6 +156,7 @@ coach::Exercise coach::exercise() {
                      {tidy({2, 3}, rng), some_tokens(2, 3, rng)},
                      {normal({5, 7}, rng) * real(3), some_tokens(5, 7, rng)},
                      {tensor({{1000, 999}, {-1000, -1001}}), {1, 0}},
+                     {tensor({{-1000, -1001}, {-1002, -1000}}), {1, 0}},
                      {normal({7, 5}, rng), some_tokens(7, 5, rng)}};
            },
            .mistakes = mistakes::next_token_loss,
@@ -185,7 +188,8 @@ coach::Exercise coach::exercise() {
                      {model_of(rng.bits64(), 17, 8), {4, 1, 3}, 5, 8},
                      {model_of(rng.bits64(), 17, 3), {2, 1}, 7, 3},
                      {model_of(rng.bits64(), 33, 5), {7, 3, 1, 0, 2, 6, 4}, 9, 5},
-                     {model_of(rng.bits64(), 7, 5), {3, 2}, 0, 5}};
+                     {model_of(rng.bits64(), 7, 5), {3, 2}, 0, 5},
+                     {model_of(rng.bits64(), 3, 5, -6), {1}, 15, 5}};  // all logits are negative
            },
            .mistakes = mistakes::generate,
            .notice =

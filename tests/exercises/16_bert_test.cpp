@@ -129,6 +129,11 @@ coach::Exercise coach::exercise() {
                   {0.5, 0.15, 0.149, 0.01, 0.9},
                   {0.1, 0.1, 0.8, 0.9, 0.1},
                   {30, 31, 32, 33, 34}},
+                 // A sentence that has a gap already, an unknown word (3), and a word at its very end.
+                 {{cls, mask, first_word, 3, word},
+                  {0.5, 0.1, 0.1, 0.1, 0.1},
+                  {0.1, 0.85, 0.1, 0.1, 0.85},
+                  {30, 31, 32, 33, 34}},
                  sentence_of(11, 3, rng),
                  sentence_of(17, 0, rng)};
            },
@@ -150,8 +155,8 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::mlm_loss,
            .notice =
-               "Rows that are not asked for get no gradient through the head, but attention still looks "
-               "at their words."},
+               "Rows that are not asked for get no gradient through the head, but attention still looks at "
+               "their words."},
        Question<decltype(exercise::join_pair)>{
            .name = "join_pair",
            .answer = exercise::join_pair,

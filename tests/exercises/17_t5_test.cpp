@@ -88,12 +88,12 @@ coach::Exercise coach::exercise() {
            .arguments = {"length", "fraction", "mean_length"},
            .cases = [](Rng&) -> Cases<decltype(exercise::span_counts)> {
              return {{3, 0.15, 3.0},  {11, 0.15, 3.0}, {4, 0.9, 3.0},    {7, 0.9, 1.0},     {37, 0.15, 3.0},
-                     {43, 0.15, 3.0}, {63, 0.4, 2.0},  {100, 0.15, 3.0}, {512, 0.15, 20.0}, {2, 0.9, 1.0}};
+                     {43, 0.15, 3.0}, {63, 0.4, 2.0},  {100, 0.15, 3.0}, {512, 0.15, 20.0}, {2, 0.9, 1.0},
+                     {6, 0.99, 2.0},  {13, 0.2, 1.9},  {17, 0.3, 1.0},   {9, 0.39, 1.0},    {4, 0.5, 1.0}};
            },
            .mistakes = mistakes::span_counts,
            .notice = "15% in spans of 3 are one hole in twenty tokens: the decoder has little to write, and "
-                     "each word "
-                     "of it teaches."},
+                     "each word of it teaches."},
        Question<decltype(exercise::corrupt_at)>{
            .name = "corrupt_at",
            .answer = exercise::corrupt_at,
@@ -127,15 +127,16 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::rebuild,
            .notice = "A target is only text, so a model can write a bad one: whoever reads answers of models "
-                     "has to be "
-                     "ready for that."},
+                     "has to be ready for that."},
        Question<decltype(exercise::byte_ids)>{
            .name = "byte_ids",
            .answer = exercise::byte_ids,
            .oracle = oracle::byte_ids,
            .arguments = {"text"},
            .cases = [](Rng&) -> Cases<decltype(exercise::byte_ids)> {
-             return {{"hi"}, {"a b"}, {"é"}, {""}, {"나는 cat"}, {" two  blanks "}};
+             return {
+                 {"hi"},      {"a b"}, {"é"}, {""}, {"나는 cat"}, {" two  Blanks "}, {std::string("a\0b", 3)},
+                 {"\xFD\xFF"}};
            },
            .mistakes = mistakes::byte_ids,
            .notice =

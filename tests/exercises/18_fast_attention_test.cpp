@@ -138,8 +138,7 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::share_heads,
            .notice = "With as many kv heads as heads nothing changes; with one it is multi-query attention. "
-                     "GQA is all "
-                     "that lies between."},
+                     "GQA is all that lies between."},
        Question<decltype(exercise::cache_bytes)>{
            .name = "cache_bytes",
            .answer = exercise::cache_bytes,
@@ -149,10 +148,10 @@ coach::Exercise coach::exercise() {
              return {{1, 10, 64, 8, 2, 4},
                      {3, 7, 30, 5, 1, 2},
                      {2, 100, 96, 12, 4, 4},
-                     {32, 8192, 4096, 32, 8, 2}};
+                     {32, 8192, 4096, 32, 8, 2},
+                     {32, 8192, 4096, 32, 32, 2}};
            },
            .mistakes = mistakes::cache_bytes,
-           .notice = "The last case is a model of some eight billion parameters: 1.07 GB for one text of "
-                     "8,192 tokens, "
-                     "and 4.3 GB without sharing."}}};
+           .notice = "The last cases are a model of some eight billion parameters: 1.07 GB for one text of "
+                     "8,192 tokens, and 4.3 GB without sharing."}}};
 }

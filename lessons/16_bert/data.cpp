@@ -1,0 +1,136 @@
+#include "lessons/16_bert/data.hpp"
+
+#include <algorithm>  // find
+#include <cctype>     // tolower
+
+#include "nn/text/batching.hpp"
+#include "nn/text/toy_languages.hpp"
+
+namespace attn {
+namespace {
+
+std::string plain_word(std::string word) {
+  if (word != "I") word[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(word[0])));
+  return word;
+}
+
+std::vector<LabelledSentence> plain_opinions(Index count, std::uint64_t seed, Grammar::Part part) {
+  std::vector<LabelledSentence> plain;
+  for (const LabelledSentence& sentence : labelled_sentences(3 * count, seed, part))
+    if (std::find(sentence.words.begin(), sentence.words.end(), "not") == sentence.words.end() &&
+        static_cast<Index>(plain.size()) < count)
+      plain.push_back(sentence);
+  return plain;
+}
+
+IntTensor tensor_of(const Batch& batch) { return IntTensor({batch.rows, batch.cols}, batch.ids); }
+
+}  // namespace
+
+Words Words::learn(const std::vector<std::vector<std::string>>& sentences) {
+  std::vector<std::string> words;
+  for (const auto& sentence : sentences)
+    for (const std::string& word : sentence)
+      if (std::find(words.begin(), words.end(), plain_word(word)) == words.end())
+        words.push_back(plain_word(word));
+  return {WordVocabulary({"[CLS]", "[SEP]", "[MASK]"}, words)};
+}
+
+std::vector<int> Words::encode(const std::vector<std::string>& words) const {
+  std::vector<int> ids{cls};
+  for (const std::string& word : words) ids.push_back(vocabulary.id(plain_word(word)));
+  ids.push_back(sep);
+  return ids;
+}
+
+int Words::random_word(Rng& rng) const {
+  const int first = mask + 1;  // ordinary words come after the special ones
+  return first + static_cast<int>(rng.below(vocabulary.size() - first));
+}
+
+Data load_opinions(Index training_count, Index test_count, std::uint64_t seed) {
+  const auto training = plain_opinions(training_count, seed, Grammar::Part::training);
+  const auto test = plain_opinions(test_count, seed + 1, Grammar::Part::held_out);
+  std::vector<std::vector<std::string>> all;
+  for (const auto* part : {&training, &test})
+    for (const LabelledSentence& sentence : *part) all.push_back(sentence.words);
+  Data data{Words::learn(all), {}, {}, {}};
+  const auto tag_id = [&](const std::string& tag) {
+    const auto found = std::find(data.tag_names.begin(), data.tag_names.end(), tag);
+    if (found != data.tag_names.end()) return static_cast<int>(found - data.tag_names.begin());
+    data.tag_names.push_back(tag);
+    return static_cast<int>(data.tag_names.size()) - 1;
+  };
+  const auto convert = [&](const std::vector<LabelledSentence>& from, std::vector<Example>& to) {
+    for (const LabelledSentence& sentence : from) {
+      Example example{data.words.encode(sentence.words), {not_asked}, sentence.positive ? 1 : 0};
+      for (const std::string& tag : sentence.tags) example.tags.push_back(tag_id(tag));
+      example.tags.push_back(not_asked);
+      to.push_back(example);
+    }
+  };
+  convert(training, data.training);
+  convert(test, data.test);
+  return data;
+}
+
+Stories load_stories(Index count, std::uint64_t seed) {
+  std::vector<std::vector<std::vector<std::string>>> stories;
+  std::vector<std::vector<std::string>> all;
+  for (const std::string& text : small_stories(count, seed)) {
+    stories.push_back({{}});
+    for (const std::string& word : split_words(text)) {
+      if (stories.back().back().size() && stories.back().back().back() == ".") stories.back().push_back({});
+      stories.back().back().push_back(word);
+    }
+    all.insert(all.end(), stories.back().begin(), stories.back().end());
+  }
+  Stories out{Words::learn(all), {}};
+  for (const auto& story : stories) {
+    out.stories.push_back({});
+    for (const auto& sentence : story) {
+      const std::vector<int> ids = out.words.encode(sentence);
+      out.stories.back().push_back({ids.begin() + 1, ids.end() - 1});
+    }
+  }
+  return out;
+}
+
+TokenBatch batch_of(const std::vector<std::vector<int>>& rows) {
+  const Batch batch = pad_batch(rows);
+  return {tensor_of(batch), IntTensor({batch.rows}, batch.lengths)};
+}
+
+TokenBatch batch_of(const std::vector<const Example*>& examples) {
+  std::vector<std::vector<int>> rows;
+  for (const Example* example : examples) rows.push_back(example->ids);
+  return batch_of(rows);
+}
+
+IntTensor labels_of(const std::vector<const Example*>& examples) {
+  std::vector<int> labels;
+  for (const Example* example : examples) labels.push_back(example->label);
+  return {{static_cast<Index>(labels.size())}, labels};
+}
+
+IntTensor tags_of(const std::vector<const Example*>& examples) {
+  std::vector<std::vector<int>> rows;
+  for (const Example* example : examples) rows.push_back(example->tags);
+  return tensor_of(pad_batch(rows, not_asked));
+}
+
+std::vector<const Example*> pick(const std::vector<Example>& examples, Index count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<const Example*> chosen;
+  for (Index i = 0; i < count; ++i)
+    chosen.push_back(&examples[static_cast<std::size_t>(rng.below(static_cast<Index>(examples.size())))]);
+  return chosen;
+}
+
+std::vector<const Example*> all_of(const std::vector<Example>& examples) {
+  std::vector<const Example*> all;
+  for (const Example& example : examples) all.push_back(&example);
+  return all;
+}
+
+}  // namespace attn
