@@ -295,7 +295,8 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   const Look look = look_at(run.translator, run.data.watched);
   lesson.say(
       "While a word is written, cross-attention asks the source. Nobody told the model which word translates "
-      "which: it had to find out in order to write the right one.");
+      "which: it had to find out in order to write the right one. (The expected words are dictated here, as "
+      "in training.)");
   show_attention(lesson, name, look);
   if (settings.is_recipe() && !lesson.fast) {
     std::string who;
