@@ -55,6 +55,7 @@ endif
 UNIT_OBJECTS   := $(UNIT_SOURCES:%.cpp=$(O)/%.o)
 LESSON_NAMES   := $(notdir $(patsubst %/lesson.cpp,%,$(sort $(wildcard lessons/[0-9]*/lesson.cpp))))
 LESSONS        := $(LESSON_NAMES:%=$(B)/lessons/%)
+LESSON_NUMBERS := $(foreach l,$(LESSON_NAMES),$(firstword $(subst _, ,$(l))))
 
 include lessons/coach/coach.mk
 include notebooks_cpp/press/press.mk
@@ -68,9 +69,19 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
   MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
+# What measures or trains runs one after the other, also as `make lessons notebooks book`.
+ifeq ($(MAKELEVEL),0)
+ifneq ($(word 2,$(filter test lessons notebooks book check-pages bench,$(MAKECMDGOALS))),)
+.NOTPARALLEL:
+endif
+endif
+# Threads that wait for each other soon sleep: it costs a little on a quiet machine and saves most of the time on a
+# busy one, where g++'s OpenMP would spin while its partner has no core. Benchmarks keep the default, like their peers.
+test-all lessons notebooks book $(LESSON_NUMBERS): export GOMP_SPINCOUNT ?= 1000
+
 .PHONY: help
 help:  ## list what can be done
-	@awk -F ':.*## ' '/^[a-zA-Z0-9_%-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(filter-out %.d,$(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-zA-Z0-9_%-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(filter-out %.d,$(MAKEFILE_LIST))
 
 # --- packages: checked once, remembered in build/packages.ok ---
 build/packages.ok: .ci/packages
@@ -136,7 +147,6 @@ $(B)/lessons/%: $(O)/lessons/%/lesson.o $(SUPPORT_OBJECTS) $(LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIB) $(LDLIBS) -o $@
 
-LESSON_NUMBERS := $(foreach l,$(LESSON_NAMES),$(firstword $(subst _, ,$(l))))
 .PHONY: lessons gallery readme-pictures $(LESSON_NUMBERS)
 NN:  ## build and run lesson NN, for example `make 06 ARGS="--seed 2"`
 $(LESSON_NUMBERS): build/packages.ok
