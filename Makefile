@@ -93,7 +93,7 @@ all: build/packages.ok  ## build everything, run nothing
 	@$(MAKE) build-all
 
 .PHONY: build-all
-build-all: $(LIB) $(B)/tests/unit $(LESSONS) build/gallery build/coach $(GRADING)
+build-all: $(LIB) $(B)/tests/unit $(LESSONS) build/gallery build/coach $(GRADING) build/check_pages
 
 # --- the library ---
 $(O)/%.o: %.cpp | build/packages.ok

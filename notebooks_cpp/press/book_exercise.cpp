@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>  // format
 
-#include <algorithm>  // any_of, min
+#include <algorithm>  // any_of, min, sort
 #include <cctype>     // isdigit
 
+#include "core/error.hpp"
 #include "notebooks_cpp/press/highlight.hpp"
 #include "notebooks_cpp/press/html.hpp"
 
@@ -101,7 +102,10 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
     if (entry.path().filename().string().starts_with("mistakes")) files.push_back(entry.path());
-  for (const fs::path& file : files) mistakes.merge(known_mistakes(read_file(file)));
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files)
+    for (const auto& [function, known] : known_mistakes(read_file(file)))
+      mistakes[function].insert(mistakes[function].end(), known.begin(), known.end());
   auto hints = hints_of(read_file(folder / "hints.md"));
   auto notices = fs::exists(grader) ? notices_of(read_file(grader)) : std::map<std::string, std::string>{};
 
@@ -145,6 +149,7 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
     if (!list.empty())
       folds += folded(fmt::format("{} mistakes that the grader knows by name", mistakes[each.name].size()),
                       "<dl class=\"mistakes\">\n" + list + "</dl>\n");
+    if (answers[each.name].empty()) fail("{}: solution.hpp has no {}", folder.string(), each.name);
     std::string answer = code_block(answers[each.name], sources, page.address);
     if (!notices[each.name].empty())
       answer += "<p>" + inline_prose(notices[each.name], sources, page.address) + "</p>\n";

@@ -100,7 +100,7 @@ BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources) 
       "Every step "
       "runs, draws a picture and grades itself.</p>\n<p>A page of a lesson has its text beside its code and, "
       "under "
-      "each section, what that section printed and drew on this machine; then comes its exercise. Names in "
+      "each section, what that section printed and drew when it ran; then comes its exercise. Names in "
       "code lead "
       "to where they are declared. Press <kbd>/</kbd> to search by name.</p></div></header>\n"
       "<h2 id=\"lessons\">The lessons</h2>\n<ol class=\"lessons\">\n" +
@@ -150,8 +150,7 @@ std::string framed(const std::vector<BookPage>& pages, std::size_t i) {
   return html_page({.title = title,
                     .body = body,
                     .description = page.summary,
-                    .style = std::string(bar_style) + book_style,
-                    .script = {}});
+                    .style = std::string(bar_style) + book_style});
 }
 
 }  // namespace attn::press

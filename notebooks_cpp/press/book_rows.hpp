@@ -1,9 +1,8 @@
 // A source as rows of a page: the comment on one side, the code that it is about on the other.
 //
 // A comment at the left margin stands beside the code below it, up to the next such comment; what is indented
-// stays in the code. `// --- 2. Title`, or a line alone that is no
-// sentence, is a heading. The comment that the file begins with and the includes
-// are no rows.
+// stays in the code. A line alone that is no sentence is a heading. The comment that the file begins with and
+// the includes are no rows.
 #pragma once
 
 #include <string>       // string

@@ -12,8 +12,8 @@
 //
 // Links are read from the page as its scripts left it; on an index.html with a search, letters are typed
 // there and what it finds is checked, too. Pictures go to DIR/pages/: of all pages of a small folder, of some
-// of a large one, and of every page that does not fit. Cost: a fifth of a second for a page on a busy
-// machine, and as much again for a picture.
+// of a large one, and of every page that does not fit. Cost: a fifth of a second for a page, and
+// as much again for a picture.
 #pragma once
 
 #include <cstddef>      // size_t

@@ -82,7 +82,6 @@ std::string html_page(const Page& page) {
   // An empty icon inside of the page, or the browser asks the server for one.
   html += "<link rel=\"icon\" href=\"data:,\">\n<style>\n" + std::string(viz::base_style) + style +
           page.style + "</style>\n</head>\n<body>\n" + page.body;
-  if (!page.script.empty()) html += "\n<script>\n" + page.script + "\n</script>";
   return html + "\n</body>\n</html>\n";
 }
 

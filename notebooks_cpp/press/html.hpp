@@ -29,7 +29,6 @@ struct Page {
   std::string body;         // as HTML
   std::string description;  // one sentence for those who search; plain text
   std::string style;        // CSS on top of the common stylesheet
-  std::string script;       // JavaScript, run when the body is there
 };
 
 std::string html_page(const Page& page);

@@ -23,6 +23,7 @@ Makes programs and pages of notebooks, which are C++ files in the percent format
   tangle IN.cpp OUT.cpp                   the program that says which cell it is in
   notebook IN.cpp PROGRAM OUT [ARGS]      run PROGRAM with ARGS, write OUT/NAME.ipynb and OUT/NAME.html
   book [OUT]                              the book of what the lessons left in OUT (out), as OUT/book
+  ipynb IN.cpp OUT.ipynb                  for Jupyter, as it was written: nothing has run yet
   percent IN.ipynb OUT.cpp                back from Jupyter: what was changed there becomes the source again
 
 Exit code 1: a cell failed. 2: something else is wrong; one line says what.
@@ -45,6 +46,11 @@ int run(const std::vector<std::string>& words) {
   }
   if (command == "tangle" && words.size() == 3) {
     write_file_atomically(words[2], {tangle(read_file(words[1]), words[1])});
+    return 0;
+  }
+  if (command == "ipynb" && words.size() == 3) {
+    const std::string name = std::filesystem::path(words[1]).stem().string();
+    write_file_atomically(words[2], {to_ipynb({name, parse_percent(read_file(words[1]), words[1]), {}})});
     return 0;
   }
   if (command == "percent" && words.size() == 3) {

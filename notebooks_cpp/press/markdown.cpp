@@ -147,7 +147,9 @@ class Blocks {
   std::string heading(const std::string& line) const {
     const std::size_t level = heading_level(line);
     std::string text = trimmed(line.substr(level));
-    text.erase(text.find_last_not_of("# ") + 1);
+    // A closing row of # is no part of the title, but that of `C#` is.
+    const std::size_t end = text.find_last_not_of('#');
+    if (end != std::string::npos && text[end] == ' ') text = trimmed(text.substr(0, end));
     const std::string content = inlines(text);
     return fmt::format("<h{0} id=\"{1}\">{2}</h{0}>\n", level, escape_html(ids_.unique(plain_text(text))),
                        content);
@@ -155,8 +157,7 @@ class Blocks {
 
   std::string code(const std::string& text, const std::string& language) const {
     const bool cpp = language == "cpp" || language == "c++" || language == "hpp" || language == "c";
-    return fmt::format("<pre><code>{}</code></pre>\n",
-                       cpp ? highlight_cpp(text, options_.identifier) : escape_html(text));
+    return fmt::format("<pre><code>{}</code></pre>\n", cpp ? highlight_cpp(text) : escape_html(text));
   }
 
   std::string fenced_code(const Lines& lines, std::size_t& i) const {

@@ -1,4 +1,4 @@
-// Markdown, as notebooks and hints are written in it, becomes HTML.
+// Markdown, as notebooks are written in it, becomes HTML.
 //
 //   markdown_to_html("# Masks\nWhat is hidden gets $-\\infty$.")
 //
@@ -17,7 +17,6 @@ namespace attn::press {
 
 struct MarkdownOptions {
   Linker link, image;  // the address to write instead of the given one; "" leaves it
-  Linker identifier;   // where names in C++ code lead
   Ids* ids = nullptr;  // of headings, if several texts are on one page
 };
 

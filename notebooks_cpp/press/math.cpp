@@ -120,6 +120,7 @@ class Parser : LatexReader {
         if (!above.empty()) wrong("two superscripts; put {} around one of them");
         above = script();
       } else if (peek() == '\'') {
+        if (!above.empty()) wrong("a prime behind a superscript; put {} around what it belongs to");
         std::string primes;
         while (take('\'')) primes += "′";
         above = row(fmt::format("<mo>{}</mo>{}", primes, take('^') ? script() : ""));

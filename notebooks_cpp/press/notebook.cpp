@@ -4,7 +4,7 @@
 #include <spawn.h>       // posix_spawn
 #include <sys/wait.h>    // waitpid
 
-#include <algorithm>          // count, min
+#include <algorithm>          // count, find, min
 #include <cerrno>             // errno
 #include <charconv>           // from_chars
 #include <cstdio>             // tmpfile
@@ -177,7 +177,8 @@ ProgramRun run_program(const fs::path& program, const std::vector<std::string>& 
 
   std::vector<std::string> words = {program.string()}, settings;
   words.insert(words.end(), arguments.begin(), arguments.end());
-  for (char** setting = environ; *setting; ++setting) settings.emplace_back(*setting);
+  for (char** setting = environ; *setting; ++setting)
+    if (!std::string_view(*setting).starts_with("ATTN_NOTEBOOK=")) settings.emplace_back(*setting);
   settings.emplace_back("ATTN_NOTEBOOK=1");
   const auto pointers = [](std::vector<std::string>& strings) {
     std::vector<char*> list;
@@ -211,7 +212,8 @@ std::vector<Outputs> split_output(const ProgramRun& run, std::size_t cells, int*
         [&](std::string_view line) {
           if (const int cell = announced_cell(line, cells); cell >= 0) {
             current = last = cell;
-            if (!early.empty()) here() = std::exchange(early, {});
+            here().insert(here().end(), early.begin(), early.end());
+            early.clear();
           } else if (line.substr(0, 8) == "picture ") {
             const std::size_t tab = std::min(line.find('\t'), line.size());
             here().push_back({Output::picture, std::string(line.substr(std::min(tab + 1, line.size()))),
@@ -290,18 +292,17 @@ std::vector<Cell> cells_of_ipynb(const std::string& text) {
   return cells;
 }
 
-std::string to_html(const Notebook& notebook, const fs::path& source_folder, const fs::path& out) {
+std::string to_html(const Notebook& notebook, const fs::path& source_folder) {
   Ids ids;
   MarkdownOptions options;
   options.ids = &ids;
   options.image = [&](std::string_view address) { return data_uri(source_folder / address); };
-  // Another notebook is a page beside this one; other files stay where they are.
+  // Another notebook is a page beside this one.
   options.link = [&](std::string_view address) -> std::string {
-    const fs::path target = source_folder / address.substr(0, address.find('#'));
-    if (address.empty() || address[0] == '#' || !fs::exists(target)) return "";
-    if (target.extension() == ".cpp" && fs::equivalent(target.parent_path(), source_folder))
-      return target.stem().string() + ".html";
-    return fs::relative(target, out).string();
+    const std::size_t end = std::min(address.find('#'), address.size());
+    const fs::path target = source_folder / address.substr(0, end);
+    if (end == 0 || target.extension() != ".cpp" || !fs::exists(target)) return "";
+    return target.stem().string() + ".html" + std::string(address.substr(end));
   };
   const std::vector<bool> in_main = cells_in_main(notebook.cells);
   std::string body = "<main class=\"sheet\">\n";
@@ -316,7 +317,7 @@ std::string to_html(const Notebook& notebook, const fs::path& source_folder, con
       "</main>\n<footer>Made by <code>make notebooks</code> from notebooks_cpp/{}.cpp, "
       "attention.cpp</footer>",
       escape_html(notebook.name));
-  return html_page({.title = notebook.title(), .body = body, .description = "", .style = "", .script = ""});
+  return html_page({.title = notebook.title(), .body = body, .description = "", .style = ""});
 }
 
 void make_notebook(const fs::path& source, const fs::path& program, const fs::path& out,
@@ -338,7 +339,11 @@ void make_notebook(const fs::path& source, const fs::path& program, const fs::pa
     throw CellError(fmt::format("{}:{}: this cell failed ({}):\n{}  and the program said:\n{}",
                                 source.string(), cell.line, ended, indented(cell.text), indented(said)));
   }
-  const std::string ipynb = to_ipynb(notebook), html = to_html(notebook, source.parent_path(), out);
+  const std::vector<bool> in_main = cells_in_main(notebook.cells);
+  if (last < 0 && std::find(in_main.begin(), in_main.end(), true) != in_main.end())
+    throw CellError(fmt::format("{}: no cell said that it ran; was {} made by `press tangle`?\n",
+                                source.string(), program.string()));
+  const std::string ipynb = to_ipynb(notebook), html = to_html(notebook, source.parent_path());
   write_file_atomically(out / (notebook.name + ".ipynb"), {ipynb});
   write_file_atomically(out / (notebook.name + ".html"), {html});
 }

@@ -46,9 +46,8 @@ std::string to_ipynb(const Notebook& notebook);
 // The cells of an .ipynb, whoever wrote it; outputs are left behind.
 std::vector<Cell> cells_of_ipynb(const std::string& json);
 
-// `source_folder`: pictures and links of the text are relative to it; `out`: where the page will be.
-std::string to_html(const Notebook& notebook, const std::filesystem::path& source_folder = ".",
-                    const std::filesystem::path& out = ".");
+// `source_folder`: pictures and links of the text are relative to it.
+std::string to_html(const Notebook& notebook, const std::filesystem::path& source_folder = ".");
 
 // A cell that failed: which one, and what the program said.
 struct CellError : std::exception {

@@ -109,8 +109,15 @@ std::string to_percent(const std::vector<Cell>& cells) {
     for (std::size_t i = 0; i < cell.tags.size(); ++i)
       text += (i == 0 ? " tags=[" : ", ") + nlohmann::json(cell.tags[i]).dump();
     text += cell.tags.empty() ? "\n" : "]\n";
-    for (const std::string_view line : lines_of(cell.text))
-      text += fmt::format("{}{}\n", !is_commented(cell) ? "" : line.empty() ? "//" : "// ", line);
+    for (const std::string_view line : lines_of(cell.text)) {
+      const std::string written = fmt::format("{}{}",
+                                              !is_commented(cell) ? ""
+                                              : line.empty()      ? "//"
+                                                                  : "// ",
+                                              line);
+      if (is_marker(written)) fail("a cell has the line `{}`, which would begin a new cell", written);
+      text += written + '\n';
+    }
   }
   return text;
 }

@@ -28,7 +28,7 @@ struct Cell {
 
 // `name` is the file's, for errors.
 std::vector<Cell> parse_percent(std::string_view text, const std::string& name);
-// And back: parse_percent(to_percent(cells)) gives the same cells.
+// And back: parse_percent(to_percent(cells)) gives the same cells. A line that would begin a cell is refused.
 std::string to_percent(const std::vector<Cell>& cells);
 
 // Which cells run inside of main.

@@ -317,7 +317,7 @@ class Scanner {
     declaration.scope = type;
     declaration.within = within;
     declaration.signature = joined(start_, end);
-    declaration.line = tokens_[name_at].line;
+    declaration.line = tokens_[std::min(name_at, tokens_.size() - 1)].line;  // a source may end early
     declaration.internal = internal;
     declaration.last_line = text_line(std::min(end, tokens_.size() - 1));
     const std::size_t above = comment_above(tokens_[start_].line);

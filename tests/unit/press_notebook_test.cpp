@@ -164,6 +164,8 @@ TEST_CASE("cells become the same file again") {
   CHECK(to_percent(parse_percent(sample, "sample.cpp")) == sample);
   const std::string by_jupyter = to_ipynb({"sample", parse_percent(sample, "sample.cpp"), {}});
   CHECK(to_percent(cells_of_ipynb(by_jupyter)) == sample);
+  CHECK_THROWS_WITH_AS(to_percent({{.kind = CellKind::markdown, .text = "TeX:\n%% a comment", .tags = {}}}),
+                       "a cell has the line `// %% a comment`, which would begin a new cell", Error);
 }
 
 TEST_CASE("what is not the percent format is said with its line") {
@@ -185,6 +187,20 @@ TEST_CASE("the tangled program has every line in its place, and announces the co
   CHECK(contains(program, "\n::attn::notebook::cell(5);\nfmt::print"));
   CHECK(count(program, "notebook::cell(") == 2);
   CHECK(contains(program, "// %%\n#include"));  // a cell before main has nothing to announce
+}
+
+TEST_CASE("what is said before the first cell goes to it, beside what it says itself") {
+  ProgramRun run;
+  run.standard_output =
+      "\x1e"
+      "cell 1\none\n";
+  run.standard_error =
+      "warning\n\x1e"
+      "cell 1\n";
+  const std::vector<Outputs> outputs = split_output(run, 2);
+  REQUIRE(outputs[1].size() == 2);
+  CHECK(outputs[1][0].text == "one\n");
+  CHECK(outputs[1][1].text == "warning\n");
 }
 
 TEST_CASE("output is split by cell, pictures in their place, errors behind") {
@@ -267,12 +283,12 @@ TEST_CASE("the page shows text, code and what it printed, and holds its pictures
   viz::write_png(folder / "p.png", viz::Image(3, 2));
   write(folder / "02_next.cpp", "");
   Notebook notebook{"sample", parse_percent(sample, "sample.cpp"), {}};
-  notebook.cells[4].text = "![a](p.png) [next](02_next.cpp) [far](https://example.org)";
+  notebook.cells[4].text = "![a](p.png) [next](02_next.cpp#part) [far](https://example.org)";
   notebook.outputs.resize(notebook.cells.size());
   notebook.outputs[3] = {{Output::standard_output, "6 < 7\n", {}},
                          {Output::picture, "Look & see", folder / "p.png"},
                          {Output::standard_error, "oh\n", {}}};
-  const std::string html = to_html(notebook, folder.path, folder.path);
+  const std::string html = to_html(notebook, folder.path);
   CHECK(contains(html, "<title>A small notebook</title>"));
   CHECK(contains(html, "<h1 id=\"a-small-notebook\">A small <em>notebook</em></h1>"));
   CHECK(contains(html, "<pre class=\"output\">6 &lt; 7</pre>"));
@@ -280,7 +296,7 @@ TEST_CASE("the page shows text, code and what it printed, and holds its pictures
   CHECK(contains(
       html, "width=\"3\" height=\"2\" alt=\"Look &amp; see\">\n<figcaption>Look &amp; see</figcaption>"));
   CHECK(count(html, data_uri(folder / "p.png")) == 2);
-  CHECK(contains(html, "<a href=\"02_next.html\">"));
+  CHECK(contains(html, "<a href=\"02_next.html#part\">"));
   CHECK(contains(html, "<a href=\"https://example.org\">"));
   CHECK(contains(html, "<div class=\"cell aside\">"));
   CHECK_FALSE(contains(html, "left alone"));
