@@ -4,6 +4,9 @@
 # sources with other flags into build/VARIANT/. Sources are found by pattern: a new file needs no edit here.
 
 VARIANT ?= release
+ifeq ($(filter $(VARIANT),release double san tsan pic),)
+  $(error VARIANT=$(VARIANT): there are release, double, san, tsan and pic)
+endif
 B := build$(if $(filter-out release,$(VARIANT)),/$(VARIANT))
 O := $(B)/obj
 
@@ -71,7 +74,7 @@ endif
 
 # What measures or trains runs one after the other, also as `make lessons notebooks book`.
 ifeq ($(MAKELEVEL),0)
-ifneq ($(word 2,$(filter test lessons notebooks book check-pages bench,$(MAKECMDGOALS))),)
+ifneq ($(word 2,$(filter test lessons notebooks book check-pages bench $(LESSON_NUMBERS),$(MAKECMDGOALS))),)
 .NOTPARALLEL:
 endif
 endif
@@ -152,6 +155,9 @@ NN:  ## build and run lesson NN, for example `make 06 ARGS="--seed 2"`
 $(LESSON_NUMBERS): build/packages.ok
 	@$(MAKE) build/lessons/$(filter $@_%,$(LESSON_NAMES))
 	@build/lessons/$(filter $@_%,$(LESSON_NAMES)) $(ARGS)
+SHORT_NUMBERS := $(patsubst 0%,%,$(filter 0%,$(LESSON_NUMBERS)))  # make 6 is make 06
+.PHONY: $(SHORT_NUMBERS)
+$(SHORT_NUMBERS): %: 0%
 lessons: build/packages.ok  ## run all lessons in order and make the gallery of their pictures
 	@$(MAKE) $(LESSONS)
 	@for lesson in $(LESSON_NAMES); do build/lessons/$$lesson $(ARGS) </dev/null || exit 1; done
@@ -160,8 +166,8 @@ readme-pictures: 13  ## make the pictures of the README again
 	cp out/13_translator/en-fr-attention.png lessons/13_translator/cross_attention.png
 gallery: build/packages.ok  ## make out/index.html again from the pictures that are there
 	@$(MAKE) build/gallery
-	@build/gallery out
-build/gallery: $(O)/lessons/support/gallery_main.o $(LIB)
+	@build/gallery
+build/gallery: $(O)/lessons/support/gallery_main.o $(O)/lessons/support/options.o $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 # --- benchmarks: the peers are compared with if they are installed ---

@@ -44,7 +44,7 @@ int run(int argc, char** argv, const std::string& name, const std::function<void
     bool version = false;
     Options options(name + " [options]", "A notebook: `make notebooks` makes a page of it.");
     options.add("--seed", "N", "start of the random numbers", seed);
-    options.add("--threads", "N", "threads to compute with", threads, 1);
+    options.add("--threads", "N", "threads to compute with", threads, 1, 256);
     options.add("--out", "DIR", "where pictures and results go", out);
     options.add_flag("--fast", "small sizes: a few seconds instead of a minute", state().fast);
     options.add_flag("--version", "the kernels and the number of threads in use", version);

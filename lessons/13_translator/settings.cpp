@@ -69,7 +69,7 @@ Options options_for(Settings& s) {
   options.add("--length-penalty", "A", "for the beam: ((5 + length) / 6)^A", s.length_penalty);
   options.add("--checkpoint", "PATH", "the model's file; otherwise DIR/13_translator/NAME.safetensors",
               s.checkpoint);
-  options.add("--threads", "N", "threads to compute with", s.threads, 1);
+  options.add("--threads", "N", "threads to compute with", s.threads, 1, 256);
   options.add("--out", "DIR", "where pictures and results go", s.out);
   options.add_flag("--fast", "a demonstration: a small model, a few seconds, many mistakes", s.fast);
   options.add_flag("--version", "the kernels and the number of threads in use", s.version);

@@ -166,7 +166,7 @@ int run_lesson(int argc, char** argv, const LessonInfo& info, const std::functio
     bool version = false;
     Options options(info.name + " [options]" + (words ? " [words]" : ""), info.question);
     options.add("--seed", "N", "start of the random numbers", seed);
-    options.add("--threads", "N", "threads to compute with", threads, 1);
+    options.add("--threads", "N", "threads to compute with", threads, 1, 256);
     options.add("--out", "DIR", "where pictures and results go", out);
     options.add_flag("--fast", "small sizes: a few seconds instead of a minute", lesson.fast);
     options.add_flag("--version", "the kernels and the number of threads in use", version);

@@ -11,14 +11,19 @@ namespace attn {
 namespace {
 
 template <class Number>
-Number number(const std::string& name, const std::string& text, Number at_least) {
+Number number(const std::string& name, const std::string& text, Number at_least,
+              Number at_most = std::numeric_limits<Number>::max()) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range)
+    throw UsageError(fmt::format("{}: {} is more than a number can hold here", name, text));
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(static_cast<double>(value)))
     throw UsageError(fmt::format("{}: '{}' is not a {}", name, text,
                                  std::is_integral_v<Number> ? "whole number" : "number"));
   if (value < at_least)
     throw UsageError(fmt::format("{}: {} is too small; it must be at least {}", name, text, at_least));
+  if (value > at_most)
+    throw UsageError(fmt::format("{}: {} is too large; it must be at most {}", name, text, at_most));
   return value;
 }
 
@@ -28,14 +33,18 @@ Options::Options(std::string usage, std::string about) : usage_(std::move(usage)
 
 void Options::add(const std::string& name, const std::string& value_name, const std::string& help,
                   std::string& target) {
-  options_.push_back(
-      {name, value_name, help, target, [&target](const std::string& value) { target = value; }});
+  options_.push_back({name, value_name, help, target, [=, &target](const std::string& value) {
+                        if (value.empty())
+                          throw UsageError(fmt::format("{} needs a value: {} {}", name, name, value_name));
+                        target = value;
+                      }});
 }
 
 void Options::add(const std::string& name, const std::string& value_name, const std::string& help,
-                  Index& target, Index at_least) {
-  options_.push_back({name, value_name, help, fmt::format("{}", target),
-                      [=, &target](const std::string& value) { target = number(name, value, at_least); }});
+                  Index& target, Index at_least, Index at_most) {
+  options_.push_back(
+      {name, value_name, help, fmt::format("{}", target),
+       [=, &target](const std::string& value) { target = number(name, value, at_least, at_most); }});
 }
 
 void Options::add(const std::string& name, const std::string& value_name, const std::string& help,

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>  // function
+#include <limits>      // numeric_limits
 #include <stdexcept>   // runtime_error
 #include <string>      // string
 #include <vector>      // vector
@@ -29,7 +30,7 @@ class Options {
   void add(const std::string& name, const std::string& value_name, const std::string& help,
            std::string& target);
   void add(const std::string& name, const std::string& value_name, const std::string& help, Index& target,
-           Index at_least = 0);
+           Index at_least = 0, Index at_most = std::numeric_limits<Index>::max());
   void add(const std::string& name, const std::string& value_name, const std::string& help, double& target,
            double at_least = 0);
   void add_flag(const std::string& name, const std::string& help, bool& target);

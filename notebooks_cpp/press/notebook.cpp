@@ -330,6 +330,7 @@ void make_notebook(const fs::path& source, const fs::path& program, const fs::pa
     const std::string ended = run.exit_code > 128 ? fmt::format("signal {}", run.exit_code - 128)
                                                   : fmt::format("exit code {}", run.exit_code);
     std::string said;
+    if (last < 0 && run.exit_code == 2) fail("{}", without_end(run.standard_error));  // a wrong option
     if (last < 0)
       throw CellError(fmt::format("{}: failed before its first cell ({})\n{}", source.string(), ended,
                                   indented(run.standard_output + run.standard_error)));
