@@ -3,7 +3,7 @@
 #include <fmt/format.h>  // format
 
 #include <algorithm>  // find_if, sort
-#include <cctype>     // isdigit, toupper
+#include <cctype>     // toupper
 #include <fstream>    // ifstream
 
 #include "core/viz/html.hpp"
@@ -20,24 +20,6 @@ std::string one_field(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   return text;
-}
-
-// "06_self_attention": number "06", name "Self attention".
-struct Heading {
-  std::string number, name;
-};
-
-Heading heading_of(const std::string& folder) {
-  Heading heading;
-  std::size_t digits = 0;
-  while (digits < folder.size() && std::isdigit(static_cast<unsigned char>(folder[digits]))) ++digits;
-  heading.number = folder.substr(0, digits);
-  heading.name = folder.substr(digits);
-  std::replace(heading.name.begin(), heading.name.end(), '_', ' ');
-  heading.name.erase(0, heading.name.find_first_not_of(' '));
-  if (!heading.name.empty())
-    heading.name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.name[0])));
-  return heading;
 }
 
 constexpr const char* page_start = R"(<!doctype html>
@@ -84,6 +66,15 @@ footer { padding: 2rem 1rem 3rem; text-align: center; color: var(--soft); font-s
 )";
 
 }  // namespace
+
+std::string folder_title(const std::string& folder) {
+  std::string title = folder.substr(std::min(folder.find_first_not_of("0123456789_"), folder.size()));
+  std::replace(title.begin(), title.end(), '_', ' ');
+  const bool abbreviation = title == "gpt" || title == "bert";
+  for (std::size_t i = 0; i < (abbreviation ? title.size() : std::min<std::size_t>(1, title.size())); ++i)
+    title[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[i])));
+  return title;
+}
 
 std::vector<PictureRecord> recorded_pictures(const fs::path& folder) {
   std::vector<PictureRecord> records;
@@ -139,16 +130,17 @@ void write_gallery(const fs::path& out) {
           size.width + 2);  // with its border
     }
     if (figures.empty()) continue;
-    const Heading heading = heading_of(name);
+    const std::string number = name.substr(0, name.find_first_not_of("0123456789")),
+                      title = folder_title(name);
     const std::string text_link =
         fs::exists(folder / "output.txt")
             ? fmt::format("<a href=\"{}\">what it printed</a>", escape_link(name + "/output.txt"))
             : "";
-    links += fmt::format("<a href=\"#{}\">{} {}</a>\n", escape_link(name), escape_html(heading.number),
-                         escape_html(heading.name));
+    links += fmt::format("<a href=\"#{}\">{} {}</a>\n", escape_link(name), escape_html(number),
+                         escape_html(title));
     sections += fmt::format(
         "<section id=\"{}\">\n<h2><span>{}</span>{}{}</h2>\n<div class=\"pictures\">\n{}</div>\n</section>\n",
-        escape_html(name), escape_html(heading.number), escape_html(heading.name), text_link, figures);
+        escape_html(name), escape_html(number), escape_html(title), text_link, figures);
   }
   if (sections.empty())
     sections = "<section><p>No pictures yet: a lesson draws them when it runs.</p></section>\n";

@@ -24,6 +24,9 @@ void record_picture(const std::filesystem::path& folder, const std::string& file
 // What is recorded there; empty when nothing is.
 std::vector<PictureRecord> recorded_pictures(const std::filesystem::path& folder);
 
+// What a folder is called: "06_self_attention" is "Self attention", "15_gpt" is "GPT".
+std::string folder_title(const std::string& folder);
+
 // Pictures whose file is missing are left out.
 void write_gallery(const std::filesystem::path& out);
 

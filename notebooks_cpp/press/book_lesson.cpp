@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>  // format
 
-#include <algorithm>  // find_if, replace
-#include <cctype>     // isspace, toupper
+#include <algorithm>  // find_if
+#include <cctype>     // isspace
 
 #include "core/error.hpp"
-#include "core/viz/gallery.hpp"  // recorded_pictures
+#include "core/viz/gallery.hpp"  // folder_title, recorded_pictures
 #include "notebooks_cpp/press/book_exercise.hpp"
 #include "notebooks_cpp/press/html.hpp"
 
@@ -152,15 +152,6 @@ std::vector<OutputSection> output_sections(std::string_view output) {
   return sections;
 }
 
-std::string lesson_title(const std::string& name) {
-  std::string title = name.substr(std::min<std::size_t>(3, name.size()));
-  std::replace(title.begin(), title.end(), '_', ' ');
-  if (title == "gpt" || title == "bert")  // these are abbreviations
-    for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  if (!title.empty()) title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
-  return title;
-}
-
 bool is_extra_file(const std::string& file) {
   const bool source = file.ends_with(".hpp") || file.ends_with(".cpp");
   return source && file != "lesson.cpp" && file != "exercise.hpp" && file != "solution.hpp" &&
@@ -175,7 +166,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
   const LessonSource lesson = read_lesson(file->text);
   const Listing code = listing(*file, sources);
   BookPage page{.address = file->page,
-                .title = lesson.number + " " + lesson_title(name),
+                .title = lesson.number + " " + viz::folder_title(name),
                 .chapter = "Lessons",
                 .summary = lesson.question,
                 .body = {},
@@ -222,7 +213,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
       "href=\"#exercise\">Exercise</a></li>\n</ol></nav>"
       "\n<p class=\"soft run\">Run it: <code>make {}</code></p></header>\n"
       "<details class=\"preamble\"><summary>What it includes</summary>{}</details>\n{}",
-      lesson.number, escape_html(lesson_title(name)), escape_html(lesson.question),
+      lesson.number, escape_html(viz::folder_title(name)), escape_html(lesson.question),
       prose(lesson.introduction, sources, page.address), contents, lesson.number,
       code.block(lesson.preamble.first, lesson.preamble.last), rows);
   if (!others.empty())

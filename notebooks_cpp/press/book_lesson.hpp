@@ -28,9 +28,6 @@ struct OutputSection {
 };
 std::vector<OutputSection> output_sections(std::string_view output);
 
-// "06_self_attention" is called "Self attention".
-std::string lesson_title(const std::string& name);
-
 // The files of a lesson that have pages of their own: all but the lesson and its exercise.
 bool is_extra_file(const std::string& file);
 

@@ -43,6 +43,8 @@ class Scanner {
     bool alone;  // on its line
   };
 
+  // A source may end in the middle of anything: behind the last token there is the last one again.
+  const Token& token(std::size_t i) const { return tokens_[std::min(i, tokens_.size() - 1)]; }
   std::string_view text(std::size_t i) const { return i < tokens_.size() ? tokens_[i].text : ""; }
   bool is(std::string_view wanted) const { return text(at_) == wanted; }
   bool word_at(std::size_t i) const { return i < tokens_.size() && tokens_[i].kind == Token::Kind::Word; }
@@ -97,7 +99,7 @@ class Scanner {
     }
     if (is("inline") && text(at_ + 1) == "namespace") ++at_;
     if (is("namespace")) return name_space(within, internal);
-    if (is("extern") && tokens_[at_ + 1].kind == Token::Kind::String && text(at_ + 2) == "{") {
+    if (is("extern") && token(at_ + 1).kind == Token::Kind::String && text(at_ + 2) == "{") {
       at_ += 3;
       scope(within, type, internal);
       ++at_;
@@ -170,7 +172,7 @@ class Scanner {
     add(Declaration::Kind::Type, std::string(text(name)), name, is_enum ? behind : head, within, type,
         internal);
     found_[index].defined = true;
-    found_[index].last_line = tokens_[behind - 1].last_line;
+    found_[index].last_line = token(behind - 1).last_line;
     if (is_enum) {
       at_ = behind;
     } else {
@@ -242,7 +244,7 @@ class Scanner {
     declaration.parameters = without_defaults(parameters + 1, parameters_end - 1);
     if (defined) {
       at_ = behind_bracket(at_);
-      declaration.last_line = tokens_[at_ - 1].last_line;
+      declaration.last_line = token(at_ - 1).last_line;
     }
     if (is(";")) ++at_;
   }
@@ -291,7 +293,7 @@ class Scanner {
       }
     }
     const std::size_t signature_end =
-        names.size() == 1 && tokens_[names[0]].line != text_line(at_) ? head : at_;
+        names.size() == 1 && token(names[0]).line != text_line(at_) ? head : at_;
     for (const std::size_t name : names)
       add(Declaration::Kind::Variable, std::string(text(name)), name, signature_end ? signature_end : at_,
           within, type, internal)
@@ -317,12 +319,12 @@ class Scanner {
     declaration.scope = type;
     declaration.within = within;
     declaration.signature = joined(start_, end);
-    declaration.line = tokens_[std::min(name_at, tokens_.size() - 1)].line;  // a source may end early
+    declaration.line = token(name_at).line;
     declaration.internal = internal;
     declaration.last_line = text_line(std::min(end, tokens_.size() - 1));
-    const std::size_t above = comment_above(tokens_[start_].line);
-    declaration.first_line = above < comments_.size() ? comments_[above].token.line : tokens_[start_].line;
-    for (std::size_t i = above; i < comments_.size() && comments_[i].token.line < tokens_[start_].line; ++i)
+    const std::size_t above = comment_above(token(start_).line);
+    declaration.first_line = above < comments_.size() ? comments_[above].token.line : token(start_).line;
+    for (std::size_t i = above; i < comments_.size() && comments_[i].token.line < token(start_).line; ++i)
       declaration.comment += (i == above ? "" : "\n") + comment_text(comments_[i].token.text);
     declaration.remark = comment_behind(text_line(std::min(end, tokens_.size() - 1)));
     const int before = declaration.first_line - 2;  // as an index into lines_
