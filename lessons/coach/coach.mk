@@ -7,7 +7,7 @@ SANITIZE         := -fsanitize=address -fno-omit-frame-pointer
 LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O0 -g1 $(SANITIZE) \
                     -fsanitize=undefined -fno-sanitize-recover=undefined -Wall -Wextra -Wno-unused-parameter \
                     -Wno-sign-compare -Wfloat-conversion -fdiagnostics-color=never -c lessons/coach/learner.cpp
-LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(abspath $(G)) -L$(G)
+LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(G) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 
 GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp))) \
