@@ -5,8 +5,8 @@
 #include <cctype>     // isdigit, isxdigit
 #include <memory>     // make_unique
 
-#include "core/viz/html.hpp"         // escape_link
-#include "core/viz/output_file.hpp"  // write_output
+#include "core/atomic_file.hpp"  // write_file_atomically
+#include "core/viz/html.hpp"     // escape_link
 #include "notebooks_cpp/press/chromium.hpp"
 #include "notebooks_cpp/press/page_scripts.hpp"
 
@@ -86,7 +86,7 @@ void take_picture(Chromium& browser, const fs::path& path, int width) {
       {"x", 0}, {"y", 0}, {"width", width}, {"height", std::min(height, tallest_picture)}, {"scale", 1}};
   const Json answer = browser.call("Page.captureScreenshot",
                                    {{"format", "png"}, {"captureBeyondViewport", true}, {"clip", clip}});
-  viz::write_output(path, decode_base64(answer["data"].get_ref<const std::string&>()));
+  write_file_atomically(path, {decode_base64(answer["data"].get_ref<const std::string&>())});
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
