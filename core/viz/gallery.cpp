@@ -6,8 +6,8 @@
 #include <cctype>     // toupper
 #include <fstream>    // ifstream
 
-#include "core/atomic_file.hpp"
 #include "core/viz/html.hpp"
+#include "core/viz/output_file.hpp"
 
 namespace attn::viz {
 
@@ -104,7 +104,7 @@ void record_picture(const fs::path& folder, const std::string& file, const std::
   std::string text;
   for (const PictureRecord& each : records)
     text += each.file + "\t" + each.title + "\t" + each.caption + "\n";
-  write_file_atomically(folder / "pictures.tsv", {text});
+  write_output(folder / "pictures.tsv", text);
 }
 
 void write_gallery(const fs::path& out) {
@@ -148,7 +148,7 @@ void write_gallery(const fs::path& out) {
   if (!links.empty()) page += "<nav aria-label=\"Lessons\"><div>\n" + links + "</div></nav>\n";
   page += "<main>\n" + sections +
           "</main>\n<footer>Made by the lessons of attention.cpp.</footer>\n</body>\n</html>\n";
-  write_file_atomically(out / "index.html", {page});
+  write_output(out / "index.html", page);
 }
 
 }  // namespace attn::viz

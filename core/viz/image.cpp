@@ -6,8 +6,8 @@
 #include <cmath>      // floor, hypot
 #include <string>     // string
 
-#include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "core/viz/output_file.hpp"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
@@ -235,7 +235,7 @@ void write_png(const std::filesystem::path& path, const Image& image) {
   if (!stbi_write_png_to_func(append, &bytes, image.width(), image.height(), 3, image.pixels(),
                               3 * image.width()))
     fail("cannot write {}: the picture cannot be encoded", path.string());
-  write_file_atomically(path, {bytes});
+  write_output(path, bytes);
 }
 
 }  // namespace attn::viz
