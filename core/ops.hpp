@@ -96,15 +96,20 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               Activation activation = Activation::none);
 
 // Attention (core/ops_attention.cpp): softmax(q kᵀ · scale + bias) v for each head, in one node.
-struct AttentionOptions {
-  int heads = 1;            // H; a head is D = C / H channels of q
-  int kv_heads = 0;         // heads of k and v: 0 means H; fewer are shared by groups of query heads (GQA)
-  real scale = 0;           // 0 means 1 / sqrt(D)
-  bool causal = false;      // a query sees no later key; the last query stands beside the last key
+
+// Which keys a query sees.
+struct Mask {
+  bool causal = false;      // a query sees no later key; the last query is aligned with the last key
   Index window = 0;         // if positive: only keys less than `window` steps away
   IntTensor key_lengths{};  // (B), or empty: keys from there on are padding
-  Tensor bias{};            // (T,S), (H,T,S) or (B,H,T,S), B and H may be 1; -inf hides; or empty
-  real dropout = 0;         // on the weights; needs rng
+  Tensor bias{};            // added to the scores: (T,S), (H,T,S) or (B,H,T,S), B and H may be 1; -inf hides
+};
+struct AttentionOptions {
+  Index heads = 1;     // H; a head is D = C / H channels of q
+  Index kv_heads = 0;  // heads of k and v: 0 means H; fewer are shared by groups of query heads (GQA)
+  real scale = 0;      // 0 means 1 / sqrt(D)
+  Mask mask{};
+  real dropout = 0;  // on the weights; needs rng
   Rng* rng = nullptr;
 };
 // q (B,T,H*D), k and v (B,S,kv_heads*D) -> (B,T,H*D). A query that sees no key gets zeros. Memory does not

@@ -93,7 +93,8 @@ Geometry::Geometry(const Tensor& q, const Tensor& k, const Tensor& v, const Atte
   if (k.shape()[2] != kv_heads * D)
     fail("attention: {}: keys should have {} heads of {} channels", shapes(), kv_heads, D);
   scale = options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<real>(D));
-  causal = options.causal, window = options.window, key_lengths = options.key_lengths, bias = options.bias;
+  causal = options.mask.causal, window = options.mask.window;
+  key_lengths = options.mask.key_lengths, bias = options.mask.bias;
   if (key_lengths.numel() && !(key_lengths.shape() == Shape{B}))
     fail("attention: key_lengths has shape {}, not ({})", key_lengths.shape().str(), B);
   for (Index b = 0; b < key_lengths.numel(); ++b)

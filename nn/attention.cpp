@@ -132,13 +132,10 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, con
     mixed = merge_heads(result.output);
   } else {
     mixed = attention(q, k, v,
-                      {.heads = static_cast<int>(heads),
-                       .kv_heads = static_cast<int>(kv_heads),
+                      {.heads = heads,
+                       .kv_heads = kv_heads,
                        .scale = scale,
-                       .causal = seen.causal,
-                       .window = seen.window,
-                       .key_lengths = seen.key_lengths,
-                       .bias = seen.bias,
+                       .mask = seen,
                        .dropout = context.training ? dropout : real{0},
                        .rng = context.rng});
   }

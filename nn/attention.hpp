@@ -13,13 +13,6 @@
 
 namespace attn {
 
-struct Mask {
-  bool causal = false;      // no token sees a later one
-  Index window = 0;         // if positive: only keys less than so many steps away
-  IntTensor key_lengths{};  // (B): keys from there on are padding
-  Tensor bias{};            // added to the scores: (T,S), (H,T,S) or (B,H,T,S)
-};
-
 // The mask as numbers to add to the scores: 0 where a key is visible, -inf where it is not, plus the bias.
 // (B or 1, H or 1, T, S), or empty if everything is visible.
 Tensor mask_bias(const Mask& mask, Index B, Index T, Index S);

@@ -162,7 +162,7 @@ Tensor timed_loss(const Gpt& model, const IntTensor& tokens, const IntTensor& ta
     const Tensor k = timed("linear", [&] { return self.key(x); });
     const Tensor v = timed("linear", [&] { return self.value(x); });
     const Tensor mixed = timed("attention", [&] {
-      return attention(q, k, v, {.heads = static_cast<int>(self.heads), .causal = true});
+      return attention(q, k, v, {.heads = self.heads, .mask = {.causal = true}});
     });
     const Tensor handed_on = timed("linear", [&] { return self.output(mixed); });
     h = timed("add", [&] { return h + handed_on; });

@@ -267,7 +267,7 @@ void against_length(Lesson& lesson) {
     const auto leaf = [&] { return normal({1, T, heads * D}, rng).requires_grad(); };
     const Tensor q = leaf(), k = leaf(), v = leaf();
     const auto plain = [&] { return plain_attention(q, k, v, heads); };
-    const auto fused = [&] { return attention(q, k, v, {.heads = static_cast<int>(heads)}); };
+    const auto fused = [&] { return attention(q, k, v, {.heads = heads}); };
     const auto forget = [&] { q.zero_grad(), k.zero_grad(), v.zero_grad(); };
     const Cost a = cost_of(plain);
     const Tensor gradient = q.grad() + real(0);  // a copy, before the other way computes it, too
@@ -344,7 +344,7 @@ Tensor reach(Index T, Index window, Index layers, Rng& rng) {
   for (Index layer = 0; layer <= layers; ++layer) {
     for (Index t = 0; t < T; ++t)
       moved(layer, t) = max_difference(slice(a, 1, t, t + 1), slice(b, 1, t, t + 1)) > 0 ? 1 : 0;
-    const AttentionOptions near{.causal = true, .window = window};
+    const AttentionOptions near{.mask = {.causal = true, .window = window}};
     a = (a + attention(a, a, a, near)) / 2;  // halved, so that it stays as large as it was
     b = (b + attention(b, b, b, near)) / 2;
   }
@@ -415,8 +415,8 @@ void windows(Lesson& lesson) {
   if (!lesson.fast) lengths.insert(lengths.end(), {2048, 4096});
   for (const Index n : lengths) {
     const Tensor x = normal({1, n, 64}, rng);
-    const double full = seconds_of([&] { attention(x, x, x, {.causal = true}); });
-    const double near = seconds_of([&] { attention(x, x, x, {.causal = true, .window = 128}); });
+    const double full = seconds_of([&] { attention(x, x, x, {.mask = {.causal = true}}); });
+    const double near = seconds_of([&] { attention(x, x, x, {.mask = {.causal = true, .window = 128}}); });
     rows.push_back(
         {fmt::format("{}", n), fmt::format("{:.2f} ms", 1e3 * full), fmt::format("{:.2f} ms", 1e3 * near)});
   }

@@ -175,7 +175,7 @@ void run_attention(const Settings& settings, bool causal) {
   const Tensor q = input(), k = input(), v = input(), qh = heads(q), kh = heads(k), vh = heads(v);
   const Tensor mask = causal ? bias_of(causal_mask(T)) : Tensor();
   const std::function<void()> tiled = [&] {
-    backward(sum(attention(q, k, v, {.heads = static_cast<int>(H), .causal = causal})));
+    backward(sum(attention(q, k, v, {.heads = H, .mask = {.causal = causal}})));
   };
   const std::function<void()> composed = [&] {
     backward(sum(scaled_dot_product_attention(qh, kh, vh, mask).output));

@@ -23,34 +23,33 @@ std::vector<Tensor> random_qkv(const Sizes& size) {
 
 // Every kind of mask, for given sizes.
 std::vector<std::pair<const char*, AttentionOptions>> all_masks(const Sizes& size) {
-  const AttentionOptions plain{.heads = static_cast<int>(size.H),
-                               .kv_heads = static_cast<int>(size.kv_heads)};
+  const AttentionOptions plain{.heads = size.H, .kv_heads = size.kv_heads};
   std::vector<std::pair<const char*, AttentionOptions>> masks(11, {"none", plain});
   const auto set = [&masks](int i, const char* name) -> AttentionOptions& {
     masks[static_cast<std::size_t>(i)].first = name;
     return masks[static_cast<std::size_t>(i)].second;
   };
   const IntTensor lengths({2}, {static_cast<int>(size.S + 1) / 2, static_cast<int>(size.S)});
-  set(1, "causal").causal = true;
-  set(2, "lengths").key_lengths = lengths;
-  set(3, "window").window = 3;
-  AttentionOptions& all = set(4, "causal, window and lengths");
+  set(1, "causal").mask.causal = true;
+  set(2, "lengths").mask.key_lengths = lengths;
+  set(3, "window").mask.window = 3;
+  Mask& all = set(4, "causal, window and lengths").mask;
   all.causal = true, all.window = 4, all.key_lengths = lengths;
   set(5, "scale").scale = real(0.3);
-  set(6, "bias (T,S)").bias = random_tensor({size.T, size.S}, 4);
-  set(7, "bias (H,T,S)").bias = random_tensor({size.H, size.T, size.S}, 5);
-  set(8, "bias (B,H,T,S)").bias = random_tensor({size.B, size.H, size.T, size.S}, 6);
-  set(9, "bias (B,1,T,S)").bias = random_tensor({size.B, 1, size.T, size.S}, 7);
-  AttentionOptions& both = set(10, "causal with bias (1,H,T,S)");
+  set(6, "bias (T,S)").mask.bias = random_tensor({size.T, size.S}, 4);
+  set(7, "bias (H,T,S)").mask.bias = random_tensor({size.H, size.T, size.S}, 5);
+  set(8, "bias (B,H,T,S)").mask.bias = random_tensor({size.B, size.H, size.T, size.S}, 6);
+  set(9, "bias (B,1,T,S)").mask.bias = random_tensor({size.B, 1, size.T, size.S}, 7);
+  Mask& both = set(10, "causal with bias (1,H,T,S)").mask;
   both.causal = true, both.bias = random_tensor({1, size.H, size.T, size.S}, 8);
   return masks;
 }
 
-bool visible(const AttentionOptions& options, Index b, Index t, Index j, Index T, Index S) {
+bool visible(const Mask& mask, Index b, Index t, Index j, Index T, Index S) {
   const Index distance = t + S - T - j;  // the last query stands beside the last key
-  if (options.key_lengths.numel() && j >= options.key_lengths[b]) return false;
-  if (options.causal && distance < 0) return false;
-  return options.window == 0 || std::abs(distance) < options.window;
+  if (mask.key_lengths.numel() && j >= mask.key_lengths[b]) return false;
+  if (mask.causal && distance < 0) return false;
+  return mask.window == 0 || std::abs(distance) < mask.window;
 }
 
 Tensor naive_attention(const std::vector<Tensor>& qkv, const AttentionOptions& options) {
@@ -62,10 +61,10 @@ Tensor naive_attention(const std::vector<Tensor>& qkv, const AttentionOptions& o
     const Index b = at[0], t = at[1], h = at[2] / D, kv = h / group * D;
     double sum = 0, mixed = 0;
     for (Index j = 0; j < S; ++j) {
-      if (!visible(options, b, t, j, T, S)) continue;
+      if (!visible(options.mask, b, t, j, T, S)) continue;
       double score = 0;
       for (Index d = 0; d < D; ++d) score += double{q(b, t, h * D + d)} * double{k(b, j, kv + d)};
-      score = score * scale + (options.bias ? element(options.bias, {b, h, t, j}) : 0);
+      score = score * scale + (options.mask.bias ? element(options.mask.bias, {b, h, t, j}) : 0);
       sum += std::exp(score);
       mixed += std::exp(score) * double{v(b, j, kv + at[2] % D)};
     }
@@ -84,9 +83,9 @@ Tensor composed_attention(const std::vector<Tensor>& qkv, const AttentionOptions
     }
     return concat(repeated, 1);
   };
-  const Mask mask{options.causal, options.window, options.key_lengths, options.bias};
   return merge_heads(scaled_dot_product_attention(split_heads(qkv[0], options.heads), all_heads(qkv[1]),
-                                                  all_heads(qkv[2]), mask_bias(mask, B, T, S), options.scale)
+                                                  all_heads(qkv[2]), mask_bias(options.mask, B, T, S),
+                                                  options.scale)
                          .output);
 }
 
@@ -114,7 +113,7 @@ TEST_CASE("attention is its composed twin, forward and backward, across tiles") 
       for (const bool fused : {false, true}) {
         std::vector<Tensor> in = random_qkv(size);
         AttentionOptions with_bias = options;
-        if (options.bias) in.push_back(with_bias.bias = copy_of(options.bias));
+        if (options.mask.bias) in.push_back(with_bias.mask.bias = copy_of(options.mask.bias));
         for (Tensor& x : in) x.requires_grad();
         const Tensor out =
             fused ? attention(in[0], in[1], in[2], with_bias) : composed_attention(in, with_bias);
@@ -132,11 +131,11 @@ TEST_CASE("attention has the gradient of its numbers, the bias included, under e
   for (const auto& mask : all_masks(size)) {
     INFO(mask.first);
     std::vector<Tensor> inputs = random_qkv(size);
-    if (mask.second.bias) inputs.push_back(mask.second.bias);
+    if (mask.second.mask.bias) inputs.push_back(mask.second.mask.bias);
     check_gradients(
         [&](const std::vector<Tensor>& in) {
           AttentionOptions options = mask.second;
-          if (in.size() > 3) options.bias = in[3];
+          if (in.size() > 3) options.mask.bias = in[3];
           return attention(in[0], in[1], in[2], options);
         },
         inputs);
@@ -144,8 +143,9 @@ TEST_CASE("attention has the gradient of its numbers, the bias included, under e
 }
 
 TEST_CASE("one tensor may be query, key and value") {
-  check_gradients([](const auto& in) { return attention(in[0], in[0], in[0], {.heads = 2, .causal = true}); },
-                  {random_tensor({2, 3, 4})});
+  check_gradients(
+      [](const auto& in) { return attention(in[0], in[0], in[0], {.heads = 2, .mask = {.causal = true}}); },
+      {random_tensor({2, 3, 4})});
 }
 
 TEST_CASE("a query that sees no key gets zeros and passes no gradient on, and no NaN is about") {
@@ -154,8 +154,8 @@ TEST_CASE("a query that sees no key gets zeros and passes no gradient on, and no
   for (Tensor& x : in) x.requires_grad();
   const Tensor bias = zeros({size.T, size.S});
   std::fill_n(&bias(1, 0), size.S, -infinity);  // query 1 is blind by the bias
-  const Tensor out =
-      attention(in[0], in[1], in[2], {.heads = 2, .key_lengths = IntTensor({2}, {130, 0}), .bias = bias});
+  const Tensor out = attention(in[0], in[1], in[2],
+                               {.heads = 2, .mask = {.key_lengths = IntTensor({2}, {130, 0}), .bias = bias}});
   backward(out, random_tensor(out.shape(), 4));
   for (Index b = 0; b < 2; ++b)
     for (Index t = 0; t < 3; ++t)
@@ -171,7 +171,7 @@ TEST_CASE("a query that sees no key gets zeros and passes no gradient on, and no
 
 TEST_CASE("a masked key gets no weight and no gradient, whatever stands there") {
   std::vector<Tensor> in = random_qkv({5, 9, 1, 1, 2});
-  const AttentionOptions options{.key_lengths = IntTensor({2}, {4, 9})};
+  const AttentionOptions options{.mask = {.key_lengths = IntTensor({2}, {4, 9})}};
   const Tensor before = attention(in[0], in[1], in[2], options);
   for (Index j = 4; j < 9; ++j) in[1](0, j, 0) = 1e4, in[2](0, j, 1) = -1e4;
   for (Tensor& x : in) x.requires_grad();
@@ -218,7 +218,8 @@ TEST_CASE("attention's dropout drops weights at its rate and scales the others, 
 TEST_CASE("attention's backward has the dropout mask of its forward") {
   const auto dropping = [](const auto& in) {
     Rng rng(3);
-    return attention(in[0], in[1], in[2], {.heads = 2, .causal = true, .dropout = real(0.4), .rng = &rng});
+    return attention(in[0], in[1], in[2],
+                     {.heads = 2, .mask = {.causal = true}, .dropout = real(0.4), .rng = &rng});
   };
   check_gradients(dropping, random_qkv({3, 5, 2, 2, 2}));
   check_gradients(dropping, random_qkv({2, 131, 2, 2, 1}));
@@ -234,8 +235,9 @@ TEST_CASE("attention has the same bits on 1, 2 and 4 threads, forward and backwa
       in.push_back(random_tensor(bias, 4));
       for (Tensor& x : in) x.requires_grad();
       Rng rng(8);
-      const Tensor out = attention(
-          in[0], in[1], in[2], {.heads = 4, .kv_heads = 2, .bias = in[3], .dropout = real(0.1), .rng = &rng});
+      const Tensor out =
+          attention(in[0], in[1], in[2],
+                    {.heads = 4, .kv_heads = 2, .mask = {.bias = in[3]}, .dropout = real(0.1), .rng = &rng});
       backward(out, random_tensor(out.shape(), 5));
       std::vector<Tensor> results{out};
       for (const Tensor& x : in) results.push_back(x.grad());
@@ -269,9 +271,9 @@ TEST_CASE("attention refuses what does not fit, naming the shapes") {
   refused("q (2,3,4) k (2,5,4) v (2,4,4)", q, k, zeros({2, 4, 4}), {});
   refused("4 channels do not divide into 3 heads", q, k, k, {.heads = 3});
   refused("keys should have 1 heads of 2 channels", q, k, k, {.heads = 2, .kv_heads = 1});
-  refused("key_lengths has shape (3)", q, k, k, {.key_lengths = IntTensor({3}, {1, 1, 1})});
-  refused("key_lengths[1] is 6", q, k, k, {.key_lengths = IntTensor({2}, {1, 6})});
-  refused("bias (3,4) does not fit", q, k, k, {.bias = zeros({3, 4})});
+  refused("key_lengths has shape (3)", q, k, k, {.mask = {.key_lengths = IntTensor({3}, {1, 1, 1})}});
+  refused("key_lengths[1] is 6", q, k, k, {.mask = {.key_lengths = IntTensor({2}, {1, 6})}});
+  refused("bias (3,4) does not fit", q, k, k, {.mask = {.bias = zeros({3, 4})}});
   refused("dropout of 1", q, k, k, {.dropout = 1});
   refused("needs a random generator", q, k, k, {.dropout = real(0.5)});
 }
