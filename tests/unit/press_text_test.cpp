@@ -196,6 +196,24 @@ TEST_CASE("what is wrong in an equation is said, with the equation") {
   }
 }
 
+TEST_CASE("an equation that is nested without end is refused, and a nested one is not") {
+  const auto nested = [](const std::string& open, int depth, const std::string& close) {
+    std::string latex;
+    for (int i = 0; i < depth; ++i) latex += open;
+    latex += "x";
+    for (int i = 0; i < depth; ++i) latex += close;
+    return latex;
+  };
+  CHECK(contains(mathml(nested("{", 100, "}"), false), "<mi>x</mi>"));
+  CHECK(contains(mathml(nested("\\sqrt{", 60, "}"), false), "<mi>x</mi>"));
+  for (const std::string& deep :
+       {nested("{", 8'000, "}"), nested("_{", 8'000, "}"), nested("\\frac", 20'000, "x"),
+        nested("\\hat", 20'000, ""), nested("\\mathbf", 20'000, ""), nested("\\left(", 20'000, "\\right)"),
+        nested("\\sqrt[", 20'000, "]x"), nested("\\begin{matrix}", 20'000, "\\end{matrix}")})
+    CHECK_THROWS_WITH_AS(mathml(deep, false), doctest::Contains("math: nested more than 200 deep in `"),
+                         Error);
+}
+
 TEST_CASE("headings get ids, paragraphs join lines, two blanks break them") {
   CHECK(markdown_to_html("# The `mask`, again\n") ==
         "<h1 id=\"the-mask-again\">The <code>mask</code>, again</h1>\n");
