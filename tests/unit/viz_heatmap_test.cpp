@@ -216,18 +216,6 @@ TEST_CASE("a grid shows all maps on one scale, and opens each by its name on the
   CHECK(has_white_border(heatmap_grid(HeatmapGrid{})));
 }
 
-TEST_CASE("UTF-8 is decoded, and what is not UTF-8 becomes one mark for each byte") {
-  CHECK(decode_utf8("aé나😀") == std::vector<char32_t>{U'a', U'é', U'나', U'😀'});
-  CHECK(decode_utf8("\xC3") == std::vector<char32_t>{U'\uFFFD'});
-  CHECK(decode_utf8("\xC0\xAF!").size() == 3);         // a slash in two bytes is not allowed
-  CHECK(decode_utf8("\xED\xA0\x80").size() == 3);      // nor is half of a surrogate pair
-  CHECK(decode_utf8("\xF4\x90\x80\x80").size() == 4);  // nor what lies beyond Unicode
-  for (const char32_t letter : {U'a', U'é', U'나', U'😀'})
-    CHECK(decode_utf8(encode_utf8(letter)) == std::vector<char32_t>{letter});
-  CHECK(terminal_width("été") == 3);
-  CHECK(terminal_width("나는") == 4);
-}
-
 TEST_CASE("text covers the width it was measured at, level, slanted and upright") {
   const std::string text = "Hamburgefonstiv";
   const double width = text_width(text, 20);
