@@ -2,7 +2,7 @@
 
 #include <unistd.h>  // isatty
 
-#include <algorithm>     // any_of
+#include <algorithm>     // any_of, max
 #include <cerrno>        // errno
 #include <cstdlib>       // getenv
 #include <fstream>       // ifstream
@@ -115,7 +115,7 @@ std::string clipped(std::string_view text, Index width) {
 }
 
 std::string padded(std::string_view text, Index width, Align align) {
-  const Index missing = std::max(Index{0}, width - display_width(text));
+  const Index missing = std::max<Index>(0, width - display_width(text));
   const Index left = align == Align::left ? 0 : align == Align::right ? missing : missing / 2;
   return std::string(left, ' ').append(text).append(missing - left, ' ');
 }

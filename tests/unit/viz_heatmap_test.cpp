@@ -221,7 +221,7 @@ TEST_CASE("text covers the width it was measured at, level, slanted and upright"
   const double width = text_width(text, 20);
   for (const double angle : {0.0, 45.0, 90.0}) {
     Image image(400, 400);
-    draw_text(image, {200, 200}, text, {.size = 20, .align = Align::Center, .angle = angle});
+    draw_text(image, {200, 200}, text, {.size = 20, .align = Align::center, .angle = angle});
     int left = 400, right = 0, top = 400, bottom = 0;
     for (int y = 0; y < 400; ++y)
       for (int x = 0; x < 400; ++x)
