@@ -8,6 +8,7 @@
 #include "core/kernels.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
+#include "lessons/support/gallery.hpp"
 
 namespace attn {
 
@@ -69,7 +70,7 @@ void Lesson::numbers(const Tensor& matrix, const std::vector<std::string>& row_l
 void Lesson::picture(const std::string& file, const viz::Image& image, const std::string& title,
                      const std::string& caption) {
   viz::write_png(folder() / file, image);
-  viz::record_picture(folder(), file, title, caption);
+  record_picture(folder(), file, title, caption);
   const std::string label = "[picture] " + (folder() / file).string();
   write(colored("35", label) + "\n", label + "\n");
   paragraph(caption);
@@ -107,7 +108,7 @@ void Lesson::try_next(const std::vector<Suggestion>& suggestions) {
 int Lesson::finish() {
   std::filesystem::create_directories(folder());
   write_file_atomically(folder() / "output.txt", {output_});
-  viz::write_gallery(out);
+  write_gallery(out);
   if (broken_) fmt::print(stderr, "{}: {} of {} claims do not hold\n", info_.name, broken_, claims_);
   return broken_ ? 1 : 0;
 }
