@@ -194,6 +194,16 @@ TEST_CASE("cells become the same cells again, whatever ends their lines") {
   }
 }
 
+TEST_CASE("what is not a notebook is said in one line") {
+  for (const char* broken : {"", "[]", "{}", "{\"cells\": 1}", "{\"cells\": [1]}", "{\"cells\": [{}]}",
+                             "{\"cells\": [{\"cell_type\": \"code\"}]}",
+                             "{\"cells\": [{\"cell_type\": \"code\", \"source\": [1]}]}",
+                             "{\"cells\": [{\"cell_type\": \"table\", \"source\": []}]}"}) {
+    CAPTURE(broken);
+    CHECK_THROWS_WITH_AS(cells_of_ipynb(broken), doctest::Contains("not a notebook: "), Error);
+  }
+}
+
 TEST_CASE("what is not the percent format is said with its line") {
   CHECK_THROWS_WITH_AS(
       parse_percent("// %%\n// %% [tables]\n", "x.cpp"),
@@ -241,7 +251,7 @@ TEST_CASE("output is split by cell, pictures in their place, errors behind") {
       "cell 1\nwarning\n\x1e"
       "cell 3\n\x1e"
       "cell 4\n";
-  int last = 0;
+  Index last = 0;
   const std::vector<Outputs> outputs = split_output(run, 6, &last);
   CHECK(last == 4);
   REQUIRE(outputs[1].size() == 4);
