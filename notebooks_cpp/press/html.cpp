@@ -114,14 +114,11 @@ std::string base64(std::string_view bytes) {
 }
 
 std::string data_uri(const std::filesystem::path& path) {
-  static const std::map<std::string, std::string> types = {{".png", "image/png"},
-                                                           {".jpg", "image/jpeg"},
-                                                           {".jpeg", "image/jpeg"},
-                                                           {".gif", "image/gif"},
-                                                           {".svg", "image/svg+xml"}};
+  static const std::map<std::string, std::string> types = {
+      {".png", "png"}, {".jpg", "jpeg"}, {".jpeg", "jpeg"}, {".gif", "gif"}, {".svg", "svg+xml"}};
   const auto type = types.find(path.extension().string());
   if (type == types.end()) fail("{}: not a picture that a page can hold (png, jpg, gif, svg)", path.string());
-  return "data:" + type->second + ";base64," + base64(read_file(path));
+  return "data:image/" + type->second + ";base64," + base64(read_file(path));
 }
 
 }  // namespace attn::press

@@ -16,30 +16,10 @@ namespace {
 constexpr int deepest = 100;
 constexpr unsigned most_columns = 100;
 
-struct Tags {
-  const char *begin, *end;
-};
-
-// In the order of md4c's types. What is empty here depends on details and is written where they are known.
-constexpr Tags block_tags[] = {{"", ""},                                                // document
-                               {"<blockquote>\n", "</blockquote>\n"},                   // quote
-                               {"<ul>\n", "</ul>\n"},                                   // list
-                               {"", "</ol>\n"},                                         // numbered list
-                               {"<li>", "</li>\n"},                                     // item
-                               {"<hr>\n", ""},                                          // rule
-                               {"", ""},                                                // heading
-                               {"", ""},                                                // code
-                               {"", ""},                                                // HTML: not obeyed
-                               {"", ""},                                                // paragraph
-                               {"<div class=\"table\"><table>\n", "</table></div>\n"},  // table
-                               {"<thead>", "</thead>\n"},                               // its header
-                               {"<tbody>\n", "</tbody>\n"},                             // its body
-                               {"<tr>", "</tr>\n"},                                     // row
-                               {"", "</th>"},                                           // cell of the header
-                               {"", "</td>"}};                                          // cell
-constexpr Tags span_tags[] = {
-    {"<em>", "</em>"}, {"<strong>", "</strong>"}, {"", ""},          // the third is a link
-    {"", ""},          {"<code>", "</code>"},     {"<s>", "</s>"}};  // the fourth a picture
+// In the order of md4c's types. What has no name here depends on more than its type.
+constexpr std::string_view block_names[] = {"", "blockquote", "ul", "ol",    "li",    "",   "",   "",
+                                            "", "",           "",   "thead", "tbody", "tr", "th", "td"};
+constexpr std::string_view span_names[] = {"em", "strong", "", "", "code", "s"};
 
 // An address without a scheme, or with one that only shows something: no javascript:.
 bool is_harmless(std::string_view address) {
@@ -71,20 +51,12 @@ class Renderer {
       : equations_(std::string(source)), options_(options), ids_(options.ids ? *options.ids : own_ids_) {
     MD_PARSER parser{};
     parser.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_NOHTML;
-    parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
-      return guarded(self, [&](Renderer& to) { to.enter(type, detail); });
-    };
-    parser.leave_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
-      return guarded(self, [&](Renderer& to) { to.leave(type, detail); });
-    };
-    parser.enter_span = [](MD_SPANTYPE type, void* detail, void* self) {
-      return guarded(self, [&](Renderer& to) { to.enter(type, detail); });
-    };
-    parser.leave_span = [](MD_SPANTYPE type, void* detail, void* self) {
-      return guarded(self, [&](Renderer& to) { to.leave(type, detail); });
-    };
+    parser.enter_block = call<MD_BLOCKTYPE, &Renderer::enter>;
+    parser.leave_block = call<MD_BLOCKTYPE, &Renderer::leave>;
+    parser.enter_span = call<MD_SPANTYPE, &Renderer::enter>;
+    parser.leave_span = call<MD_SPANTYPE, &Renderer::leave>;
     parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
-      return guarded(self, [&](Renderer& to) { to.write(type, {text, size}); });
+      return guarded(self, [&](Renderer& renderer) { renderer.write(type, {text, size}); });
     };
     const std::string& text = equations_.text();
     const int problem = md_parse(text.data(), MD_SIZE(text.size()), &parser, this);
@@ -108,6 +80,11 @@ class Renderer {
     }
   }
 
+  template <class Type, void (Renderer::*action)(Type, void*)>
+  static int call(Type type, void* detail, void* self) {
+    return guarded(self, [&](Renderer& renderer) { (renderer.*action)(type, detail); });
+  }
+
   static bool is_container(MD_BLOCKTYPE type) {
     return type == MD_BLOCK_QUOTE || type == MD_BLOCK_UL || type == MD_BLOCK_OL;
   }
@@ -120,43 +97,49 @@ class Renderer {
     if (own_line && !html.empty() && html.back() != '\n') html += '\n';
     html_start_ = html.size();
     plain_start_ = plain.size();
-    html += block_tags[type].begin;
-    if (type == MD_BLOCK_OL) {
-      const unsigned start = static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start;
-      html += start == 1 ? "<ol>\n" : fmt::format("<ol start=\"{}\">\n", start);
+    std::string attributes;
+    if (type == MD_BLOCK_HR) {
+      html += "<hr>\n";
     } else if (type == MD_BLOCK_TABLE) {
       const unsigned columns = static_cast<MD_BLOCK_TABLE_DETAIL*>(detail)->col_count;
       if (columns > most_columns)
         fail("markdown: a table has {} columns; {} are the most", columns, most_columns);
+      html += "<div class=\"table\"><table>\n";
+    } else if (type == MD_BLOCK_OL) {
+      const unsigned start = static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start;
+      if (start != 1) attributes = fmt::format(" start=\"{}\"", start);
     } else if (type == MD_BLOCK_TH || type == MD_BLOCK_TD) {
       const MD_ALIGN align = static_cast<MD_BLOCK_TD_DETAIL*>(detail)->align;
-      html += fmt::format("<{}{}>", type == MD_BLOCK_TH ? "th" : "td",
-                          align == MD_ALIGN_CENTER  ? " style=\"text-align:center\""
-                          : align == MD_ALIGN_RIGHT ? " style=\"text-align:right\""
-                                                    : "");
+      if (align == MD_ALIGN_CENTER) attributes = " style=\"text-align:center\"";
+      if (align == MD_ALIGN_RIGHT) attributes = " style=\"text-align:right\"";
     }
+    if (!block_names[type].empty()) html += fmt::format("<{}{}>", block_names[type], attributes);
+    if (is_container(type) || type == MD_BLOCK_TBODY) html += '\n';
   }
 
   void leave(MD_BLOCKTYPE type, void* detail) {
     depth_ -= is_container(type);
-    const std::string text = type == MD_BLOCK_H || type == MD_BLOCK_CODE ? plain.substr(plain_start_) : "";
     if (type == MD_BLOCK_LI && html.back() == '\n') {
       html.pop_back();
+    } else if (type == MD_BLOCK_TABLE) {
+      html += "</table></div>\n";
     } else if (type == MD_BLOCK_H) {
       const unsigned level = static_cast<MD_BLOCK_H_DETAIL*>(detail)->level;
-      wrap(fmt::format("<h{} id=\"{}\">", level, escape_html(ids_.unique(text))),
-           fmt::format("</h{}>\n", level));
+      const std::string id = ids_.unique(plain.substr(plain_start_));
+      wrap(fmt::format("<h{} id=\"{}\">", level, escape_html(id)), fmt::format("</h{}>\n", level));
     } else if (type == MD_BLOCK_CODE) {
       const std::string language = attribute(static_cast<MD_BLOCK_CODE_DETAIL*>(detail)->lang);
       const bool cpp = language == "cpp" || language == "c++" || language == "hpp" || language == "c";
-      if (cpp) html.replace(html_start_, html.npos, highlight_cpp(text));
+      if (cpp) html.replace(html_start_, html.npos, highlight_cpp(plain.substr(plain_start_)));
       wrap("<pre><code>", "</code></pre>\n");
     } else if (type == MD_BLOCK_P) {
       const std::string_view content = std::string_view(html).substr(html_start_), end = "</span>";
       const bool equation = content.starts_with("<span") && content.find(end) + end.size() == content.size();
       wrap(equation ? "" : "<p>", equation ? "\n" : "</p>\n");
     }
-    html += block_tags[type].end;
+    if (!block_names[type].empty())
+      html +=
+          fmt::format("</{}>{}", block_names[type], type == MD_BLOCK_TH || type == MD_BLOCK_TD ? "" : "\n");
   }
 
   // Tags around what the block has written so far.
@@ -169,8 +152,10 @@ class Renderer {
   void enter(MD_SPANTYPE type, void* detail) {
     if (type == MD_SPAN_IMG && pictures_++ == 0) picture_start_ = plain.size();
     if (pictures_ > 0) return;
-    html += span_tags[type].begin;
-    if (type != MD_SPAN_A) return;
+    if (type != MD_SPAN_A) {
+      html += fmt::format("<{}>", span_names[type]);
+      return;
+    }
     const std::string address = replaced(static_cast<MD_SPAN_A_DETAIL*>(detail)->href, options_.link);
     linked_ = is_harmless(address);
     if (linked_) html += fmt::format("<a href=\"{}\">", escape_html(address));
@@ -179,12 +164,12 @@ class Renderer {
   void leave(MD_SPANTYPE type, void* detail) {
     if (type == MD_SPAN_IMG) --pictures_;
     if (pictures_ > 0) return;
-    html += span_tags[type].end;
-    if (type == MD_SPAN_A && linked_) html += "</a>";
     if (type == MD_SPAN_IMG) {
       const std::string address = replaced(static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src, options_.image);
       html += fmt::format("<img src=\"{}\" alt=\"{}\">", escape_html(address),
                           escape_html(plain.substr(picture_start_)));
+    } else if (type != MD_SPAN_A || linked_) {
+      html += fmt::format("</{}>", type == MD_SPAN_A ? "a" : span_names[type]);
     }
   }
 
