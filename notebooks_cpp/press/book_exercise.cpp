@@ -34,16 +34,15 @@ std::string folded(const std::string& title, const std::string& html) {
   return "<details><summary>" + title + "</summary>\n" + html + "</details>\n";
 }
 
-// Calls set(field, text) for every `.field = "text"`, and set("Mistakes", "f") for
-// Mistakes<decltype(exercise::f)>.
+// Calls set(field, text) for each `.field = "text"`; Mistakes<decltype(exercise::f)> sets "Mistakes" to "f".
 template <class Set>
 void read_fields(std::string_view source, const Set& set) {
   const std::vector<Token> all = tokens(source);
-  for (std::size_t i = 1; i + 2 < all.size(); ++i) {
-    std::size_t text = i + 2;
+  for (Index i = 1; i + 2 < std::ssize(all); ++i) {
+    Index text = i + 2;
     if (all[i - 1].text == "." && all[i + 1].text == "=" && all[text].kind == Token::Kind::string)
       set(all[i].text, string_literal(all, text));
-    if (all[i].text == "Mistakes" && all[i + 1].text == "<" && i + 6 < all.size())
+    if (all[i].text == "Mistakes" && all[i + 1].text == "<" && i + 6 < std::ssize(all))
       set(all[i].text, std::string(all[i + 6].text));
   }
 }
@@ -117,7 +116,7 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
 
   for (const Declaration& each : asked) {
     const std::string id = "exercise-" + slug(each.name);
-    page.entries.push_back({each.name, "exercise", page.title, page.address + "#" + id});
+    page.entries.push_back({each.name, "exercise", page.title, id});
     std::string folds, list;
     for (Index i = 0; i < std::ssize(hints[each.name]); ++i)
       folds += folded(fmt::format("Hint {}", i + 1), "<p>" + text.sentence(hints[each.name][i]) + "</p>\n");
@@ -128,8 +127,7 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
       list += fmt::format("<dt id=\"{}\">{}</dt><dd>{} <span class=\"soft\">See {}.</span></dd>\n",
                           escape_html(mistake_id), text.sentence(mistake.name), text.sentence(mistake.why),
                           text.link(place, escape_html(mistake.where)));
-      page.entries.push_back(
-          {mistake.name, "mistake", each.name + ", " + page.title, page.address + "#" + mistake_id});
+      page.entries.push_back({mistake.name, "mistake", each.name + ", " + page.title, mistake_id});
     }
     if (!list.empty())
       folds += folded(fmt::format("{} mistakes that the grader knows by name", mistakes[each.name].size()),

@@ -18,9 +18,9 @@ namespace {
 std::vector<SectionCall> section_calls(std::string_view source) {
   std::vector<SectionCall> calls;
   const std::vector<Token> all = tokens(source);
-  for (std::size_t i = 1; i + 2 < all.size(); ++i) {
+  for (Index i = 1; i + 2 < std::ssize(all); ++i) {
     if (all[i - 1].text != "." || all[i + 1].text != "(") continue;
-    std::size_t text = i + 2;
+    Index text = i + 2;
     if (all[i].text == "section" && all[text].kind == Token::Kind::string)
       calls.push_back({all[i].line, string_literal(all, text)});
     if (all[i].text == "try_next") calls.push_back({all[i].line, "Try"});
@@ -50,15 +50,14 @@ class Printed {
     };
     for (Index i = 0; i < std::ssize(lines); ++i) {
       const PictureRecord* picture = picture_of(lines[i]);
-      const char* claim = lines[i].starts_with("✓")   ? "holds"
-                          : lines[i].starts_with("✗") ? "broken"
-                                                      : nullptr;
+      const bool holds = lines[i].starts_with("✓"), claim = holds || lines[i].starts_with("✗");
       if (picture) {
         flush();
         result += figure(*picture);
         i += lines_of_caption(lines, i + 1, picture->caption);
       } else if (claim) {
-        block += fmt::format("<span class=\"{}\">{}</span>\n", claim, escape_html(lines[i]));
+        block +=
+            fmt::format("<span class=\"{}\">{}</span>\n", holds ? "holds" : "broken", escape_html(lines[i]));
       } else {
         block += escape_html(lines[i]) + "\n";
       }
@@ -151,7 +150,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
                 .title = lesson.number + " " + name,
                 .chapter = "Lessons",
                 .summary = lesson.question};
-  page.entries.push_back({page.title, "lesson", lesson.question, page.address});
+  page.entries.push_back({page.title, "lesson", lesson.question, ""});
   const PageText text{sources, page.address};
   const Listing code = listing(*file, sources);
 
@@ -167,7 +166,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
         "what it prints</p></div><div class=\"made\">\n{}</div></section>\n",
         escape_html(id), title, shown.html(section.lines));
     contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(id), title);
-    page.entries.push_back({section.title, "section", page.title, page.address + "#" + id});
+    page.entries.push_back({section.title, "section", page.title, id});
     section.title.clear();  // is done
   };
   for (const Row& row : lesson.rows) {
@@ -186,11 +185,14 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
                             text.link(each->page, "<code>" + each->path.substr(prefix.size()) + "</code>"),
                             text.sentence(first_sentence(manual_of(each->text))));
   page.body = fmt::format(
-      "<header class=\"opening\"><p class=\"kicker\">Lesson {0} · {1}</p>\n<h1>{2}</h1>\n<div "
-      "class=\"intro\">{3}</div>\n"
-      "<nav class=\"sections\" aria-label=\"Sections\"><ol>\n{4}<li><a "
-      "href=\"#exercise\">Exercise</a></li>\n</ol></nav>\n"
-      "<p class=\"soft run\">Run it: <code>make {0}</code></p></header>\n{5}{6}",
+      R"(<header class="opening"><p class="kicker">Lesson {0} · {1}</p>
+<h1>{2}</h1>
+<div class="intro">{3}</div>
+<nav class="sections" aria-label="Sections"><ol>
+{4}<li><a href="#exercise">Exercise</a></li>
+</ol></nav>
+<p class="soft run">Run it: <code>make {0}</code></p></header>
+{5}{6})",
       lesson.number, escape_html(name), escape_html(lesson.question), text.prose(lesson.introduction),
       contents, preamble_html(file->text, code), rows);
   if (!others.empty())

@@ -9,7 +9,7 @@
 namespace attn::press {
 namespace {
 
-// Lines that begin inside of a token, such as a raw string: they are no place to cut.
+// Lines that begin inside a token, such as a raw string: no place to cut.
 std::set<Index> inner_lines(std::string_view source) {
   std::set<Index> inner;
   for (const Token& token : tokens(source))

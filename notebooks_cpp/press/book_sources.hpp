@@ -40,10 +40,9 @@ class Sources {
   };
   // Where what `path` declares has its body, or null if that is here or nowhere.
   const Target* body_of(const Declaration& declaration, const std::string& path) const;
-  std::string address(std::string_view name) const;     // "softmax", "Rng::split"; "" if unknown
-  std::string note(const std::string& title) const;     // of Note [title]
-  std::string lesson(const std::string& number) const;  // "06"
-  std::map<std::string, std::string> lessons;           // number to page
+  std::string address(std::string_view name) const;  // "softmax", "Rng::split"; "" if unknown
+  std::string note(const std::string& title) const;  // of Note [title]
+  std::map<std::string, std::string> lessons;        // "06" to its page
 
   // For highlight_cpp: of a whole file, or of code from elsewhere that is shown on `page`.
   NameLinker linker(const SourceFile& file) const;
@@ -66,10 +65,9 @@ struct PageText {
 
   std::string link(const std::string& address,
                    const std::string& html) const;  // html alone if it leads nowhere
-  // A comment: paragraphs and lists; indented lines stay as they are; `names`, files, notes and lessons
-  // become links.
+  // A comment: paragraphs, lists, indented lines as they are; `names`, files, notes and lessons are links.
   std::string prose(std::string_view comment) const;
-  std::string sentence(std::string_view text) const;  // the same inside of a paragraph
+  std::string sentence(std::string_view text) const;  // the same, for part of a paragraph
   std::string code(std::string_view text) const;
 };
 

@@ -28,8 +28,7 @@ kbd { padding: 0 0.4rem; border: 1px solid var(--line); border-radius: 4px; back
 @media print { .bar { position: static; } .search, .step { display: none; } }
 )";
 
-// On top of the style of html.cpp. Text and code stand side by side where there is room for 100 columns of
-// code.
+// On top of the style of html.cpp. Text and code stand side by side if there is room for 100 columns of code.
 const char* const book_style =
     R"(html { scroll-padding-top: 4.2rem; }
 main.book { max-width: 96rem; margin: 0 auto; padding: 1.8rem clamp(1rem, 3vw, 2.5rem) 3rem; }

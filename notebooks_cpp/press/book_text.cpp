@@ -84,7 +84,7 @@ std::string PageText::sentence(std::string_view text) const {
     std::string target;
     if (match[3].matched) target = sources.note(match[3]);
     if (match[4].matched && sources.find(match[4])) target = sources.find(match[4])->page;
-    if (match[5].matched) target = sources.lesson(match[6]);
+    if (match[5].matched && sources.lessons.contains(match[6])) target = sources.lessons.at(match[6]);
     return link(target, escape_html(match.str()));
   };
   return replaced(std::string(text), pattern, shown, escape_html);

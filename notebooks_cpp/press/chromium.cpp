@@ -104,7 +104,7 @@ void Chromium::start() {
                chosen ? chosen : "chromium", std::strerror(errno));
     _exit(127);
   }
-  setpgid(process_, process_);  // here as well: whoever comes first
+  setpgid(process_, process_);  // here as well, as either may come first
   close(commands_out);
   close(answers_in);
   to_browser_ = commands_in;
@@ -131,7 +131,7 @@ void Chromium::fail_as_ended() {
   std::string last;
   for (std::string line; std::getline(log, line);)
     if (!line.empty()) last = line;
-  fail("chromium: the browser has ended; its last words: {}", last.empty() ? "none" : last);
+  fail("chromium: the browser has ended; its last line was: {}", last.empty() ? "none" : last);
 }
 
 void Chromium::send(const Json& message) {

@@ -1,10 +1,10 @@
-// What check_pages asks of a page: functions in JavaScript that run inside of it.
+// What check_pages asks a page: functions in JavaScript that run in it.
 #pragma once
 
 namespace attn::press {
 
-// A function: (whether to try its search) -> its links, anchors and broken pictures. It waits for the
-// pictures, also for those that the browser would load only when they come into sight.
+// (whether to try its search) -> its links, anchors and broken pictures. It waits for the pictures, also for
+// those that the browser would load only when the reader scrolls to them.
 constexpr const char* read_page = R"((async try_search => {
   for (const image of document.images) image.loading = 'eager';
   await Promise.all([...document.images].filter(image => !image.complete).map(image => new Promise(done => {
