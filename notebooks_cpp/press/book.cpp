@@ -3,10 +3,11 @@
 #include <fmt/format.h>  // format
 #include <unistd.h>      // getpid
 
-#include <algorithm>          // sort, stable_sort
+#include <algorithm>          // sort
 #include <fstream>            // ofstream
 #include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
+#include <utility>            // pair
 
 #include "core/error.hpp"
 #include "notebooks_cpp/press/book_pages.hpp"
@@ -23,8 +24,8 @@ bool is_source(const fs::path& path) { return path.extension() == ".hpp" || path
 // A header comes before the source of the same name.
 void add_folder(Sources& sources, const fs::path& root, const std::string& folder) {
   std::vector<fs::path> files = entries_of(root / folder);
-  std::stable_sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
-    return a.stem() == b.stem() ? a.extension() > b.extension() : a.stem() < b.stem();
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    return std::pair(a.stem(), b.extension()) < std::pair(b.stem(), a.extension());
   });
   for (const fs::path& file : files)
     if (is_source(file)) sources.add(folder + "/" + file.filename().string(), read_file(file));

@@ -89,7 +89,7 @@ ByFunction<std::vector<std::string>> hints_of(std::string_view markdown) {
 void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader, const Sources& sources) {
   if (!fs::exists(folder / "exercise.hpp")) return;
   const PageText text{sources, page.address};
-  const auto code_block = [&](const std::string& code) {
+  const auto shown = [&](const std::string& code) {
     return "<pre class=\"listing\"><code>" + text.code(code) + "</code></pre>\n";
   };
   ByFunction<std::vector<KnownMistake>> mistakes;
@@ -111,7 +111,7 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
       folder.filename().string().substr(0, 2),
       text.prose(manual.substr(std::min(manual.find('\n'), manual.size()))));
   if (fs::exists(folder / "types.hpp"))
-    page.body += folded("The types: <code>types.hpp</code>", code_block(read_file(folder / "types.hpp")));
+    page.body += folded("The types: <code>types.hpp</code>", shown(read_file(folder / "types.hpp")));
   page.body += "</div></section>\n";
 
   for (const Declaration& each : asked) {
@@ -122,8 +122,8 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
       folds += folded(fmt::format("Hint {}", i + 1), "<p>" + text.sentence(hints[each.name][i]) + "</p>\n");
     for (const KnownMistake& mistake : mistakes[each.name]) {
       const std::string mistake_id = id + "-" + slug(mistake.name), where = slug(mistake.where);
-      const bool shown = page.body.find("id=\"" + escape_html(where) + "\"") != std::string::npos;
-      const std::string place = shown ? page.address + "#" + where : "";
+      const bool printed = page.body.find("id=\"" + escape_html(where) + "\"") != std::string::npos;
+      const std::string place = printed ? page.address + "#" + where : "";
       list += fmt::format("<dt id=\"{}\">{}</dt><dd>{} <span class=\"soft\">See {}.</span></dd>\n",
                           escape_html(mistake_id), text.sentence(mistake.name), text.sentence(mistake.why),
                           text.link(place, escape_html(mistake.where)));
@@ -134,12 +134,12 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
                       "<dl class=\"mistakes\">\n" + list + "</dl>\n");
     if (answers[each.name].empty()) fail("{}: solution.hpp has no {}", folder.string(), each.name);
     const std::string& notice = notices[each.name];
-    folds += folded("Our answer", code_block(answers[each.name]) +
+    folds += folded("Our answer", shown(answers[each.name]) +
                                       (notice.empty() ? "" : "<p>" + text.sentence(notice) + "</p>\n"));
     page.body += fmt::format(
         "<section class=\"row task\" id=\"{}\"><div class=\"words\"><h3><code>{}</code></h3>{}</div>"
         "<div class=\"made\">{}{}</div></section>\n",
-        escape_html(id), escape_html(each.name), text.prose(each.comment), code_block(each.signature + ";\n"),
+        escape_html(id), escape_html(each.name), text.prose(each.comment), shown(each.signature + ";\n"),
         folds);
   }
 }

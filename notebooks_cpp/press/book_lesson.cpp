@@ -36,10 +36,11 @@ std::string without_space(std::string text) {
 }
 
 // What a section printed: text as it is, with pictures in their places.
-class Printed {
- public:
-  Printed(const fs::path& folder, BookPage& page, const PageText& text)
-      : folder_(folder), page_(page), text_(text), pictures_(recorded_pictures(folder)) {}
+struct Printed {
+  fs::path folder;  // of the lesson's output
+  BookPage& page;
+  const PageText& text;
+  std::vector<PictureRecord> pictures;
 
   std::string html(const std::vector<std::string>& lines) {
     std::string result, block;
@@ -66,25 +67,24 @@ class Printed {
     return result;
   }
 
- private:
   // What `[picture] FILE` stands for, or null.
   const PictureRecord* picture_of(const std::string& line) const {
     if (!line.starts_with("[picture] ")) return nullptr;
     const std::string file = fs::path(line.substr(10)).filename().string();
-    for (const PictureRecord& each : pictures_)
-      if (each.file == file && fs::exists(folder_ / file)) return &each;
+    for (const PictureRecord& each : pictures)
+      if (each.file == file && fs::exists(folder / file)) return &each;
     return nullptr;
   }
 
   std::string figure(const PictureRecord& record) {
-    const std::string address = "pictures/" + folder_.filename().string() + "/" + record.file;
-    page_.copies.emplace_back(folder_ / record.file, address);
-    const PixelSize size = png_size(folder_ / record.file);
+    const std::string address = "pictures/" + folder.filename().string() + "/" + record.file;
+    page.copies.emplace_back(folder / record.file, address);
+    const PixelSize size = png_size(folder / record.file);
     return fmt::format(
         "<figure><a href=\"{0}\"><img src=\"{0}\" width=\"{1}\" height=\"{2}\" loading=\"lazy\" "
         "alt=\"{3}\"></a>\n<figcaption><b>{3}</b> {4}</figcaption></figure>\n",
-        escape_html(link_from(page_.address, escape_link(address))), size.width, size.height,
-        escape_html(record.title), text_.sentence(record.caption));
+        escape_html(link_from(page.address, escape_link(address))), size.width, size.height,
+        escape_html(record.title), text.sentence(record.caption));
   }
 
   // The caption was printed under the picture, too, in lines of its own: how many?
@@ -98,11 +98,6 @@ class Printed {
     }
     return 0;
   }
-
-  fs::path folder_;
-  BookPage& page_;
-  const PageText& text_;
-  std::vector<PictureRecord> pictures_;
 };
 
 }  // namespace
@@ -156,7 +151,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
 
   std::vector<OutputSection> printed = output_sections(read_file(output / "output.txt"));
   printed.erase(printed.begin());  // name and question again
-  Printed shown(output, page, text);
+  Printed shown{output, page, text, recorded_pictures(output)};
   Ids ids;
   std::string rows, contents, others;
   const auto print = [&](OutputSection& section) {

@@ -71,14 +71,11 @@ struct PageText {
   std::string code(std::string_view text) const;
 };
 
-// A file in colours, line by line.
-struct Listing {
-  std::vector<std::string> lines;  // HTML, each complete in itself
-
-  // Lines `first` to `last`, from 1, as a block with their numbers; each has the id L and its number.
-  std::string block(Index first, Index last) const;
-};
+// A file in colours, line by line: HTML, each line complete in itself.
+using Listing = std::vector<std::string>;
 Listing listing(const SourceFile& file, const Sources& sources);
+// Lines `first` to `last`, from 1, with their numbers; each has the id L and its number.
+std::string code_block(const Listing& lines, Index first, Index last);
 
 std::string manual_of(std::string_view source);  // the comment that a file begins with
 std::string first_sentence(std::string_view text);

@@ -36,9 +36,9 @@ struct Link {
 
 struct VisitedPage {
   std::filesystem::path file;
-  std::set<std::string> anchors;
-  std::vector<Link> links;
-  std::map<std::string, std::set<std::string>> faults;  // by check; empty if a check found nothing
+  std::set<std::string> anchors{};
+  std::vector<Link> links{};
+  std::map<std::string, std::set<std::string>> faults{};  // by check; empty if a check found nothing
 };
 
 struct FileTarget {

@@ -41,8 +41,7 @@ constexpr const char* read_page = R"((async try_search => {
   };
 }))";
 
-// A function: (the width of the window) -> nothing, or how wide the page is and what sticks out; that is not
-// in a box that scrolls by itself.
+// (the window's width) -> null, or how wide the page is and what sticks out; boxes that scroll do not count.
 constexpr const char* read_width = R"((async width => {
   while (innerWidth !== width) await new Promise(done => setTimeout(done, 5));
   const page = document.documentElement;
@@ -57,7 +56,7 @@ constexpr const char* read_width = R"((async width => {
   return {width: page.scrollWidth, element: [widest.localName, ...widest.classList].join('.')};
 }))";
 
-// A function: () -> text that is hard to read, by the measure of WCAG 2: a contrast below 4.5, or below 3 if
+// () -> text that is hard to read, by the measure of WCAG 2: a contrast below 4.5, or below 3 if
 // it is large.
 constexpr const char* read_contrast = R"((() => {
   const context = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
