@@ -28,17 +28,11 @@ struct Example {
     options.add("--out", &out, {.value = "DIR", .help = "where"});
     options.add("--fast", &fast, {.help = "small sizes"});
   }
-  Words parse(Words words, Index most_words = 0) {
-    words.insert(words.begin(), "example");
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    return options.parse(int(argv.size()), argv.data(), most_words);
-  }
 };
 
 std::string complaint_about(const Words& words) {
   try {
-    Example().parse(words);
+    Example().options.parse(words);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -49,7 +43,7 @@ std::string complaint_about(const Words& words) {
 
 TEST_CASE("options are written to their targets, with a blank or an equals sign") {
   Example example;
-  CHECK(example.parse({"one", "--steps", "7", "--rate=-0", "--name=a=b", "two", "--fast"}, 2) ==
+  CHECK(example.options.parse({"one", "--steps", "7", "--rate=-0", "--name=a=b", "two", "--fast"}, 2) ==
         Words{"one", "two"});
   CHECK(example.steps == 7);
   CHECK(example.rate == 0);
@@ -98,10 +92,7 @@ TEST_CASE("the standard options are read together with a program's own") {
   Options options("example", "");
   options.add("--rate", &rate, {.value = "R", .help = "how fast"});
   const int threads = thread_count();
-  Words words = {"example", "--seed", "3", "--rate", "2", "--threads", "1", "--out", "/tmp/x", "--fast"};
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  CHECK(standard.parse(options, int(argv.size()), argv.data()).empty());
+  standard.parse(options, {"--seed", "3", "--rate", "2", "--threads", "1", "--out", "/tmp/x", "--fast"});
   CHECK(standard.seed == 3);
   CHECK(standard.out == "/tmp/x");
   CHECK(standard.fast);
