@@ -172,7 +172,8 @@ build/gallery: $(O)/lessons/support/gallery_main.o $(O)/lessons/support/options.
 
 # --- benchmarks: the peers are compared with if they are installed ---
 ifneq ($(filter bench%,$(MAKECMDGOALS)),)
-  has_header = $(shell echo '\#include <$(1)>' | $(CXX) -E -x c++ $(TORCH_INCLUDE) - >/dev/null 2>&1 && echo yes)
+  hash := \#
+  has_header = $(shell echo '$(hash)include <$(1)>' | $(CXX) -E -x c++ $(TORCH_INCLUDE) - >/dev/null 2>&1 && echo yes)
   TORCH_INCLUDE := -isystem /usr/include/torch/csrc/api/include
   ifneq ($(call has_header,cblas.h),)
     GEMM_PEERS += -DATTN_BENCH_OPENBLAS
