@@ -173,17 +173,18 @@ build/gallery: $(O)/lessons/support/gallery_main.o $(O)/lessons/support/options.
 # --- benchmarks: the peers are compared with if they are installed ---
 ifneq ($(filter bench%,$(MAKECMDGOALS)),)
   hash := \#
-  has_header = $(shell echo '$(hash)include <$(1)>' | $(CXX) -E -x c++ $(TORCH_INCLUDE) - >/dev/null 2>&1 && echo yes)
+  # yes, if the header is there and declares what we call (another BLAS has a cblas.h, too)
+  has = $(shell printf '$(hash)include <$(1)>\n$(2)' | $(CXX) -fsyntax-only -x c++ $(TORCH_INCLUDE) - 2>/dev/null && echo yes)
   TORCH_INCLUDE := -isystem /usr/include/torch/csrc/api/include
-  ifneq ($(call has_header,cblas.h),)
+  ifneq ($(call has,cblas.h,using ::openblas_set_num_threads;),)
     GEMM_PEERS += -DATTN_BENCH_OPENBLAS
     GEMM_LIBS  += -lopenblas
   endif
-  ifneq ($(call has_header,dnnl.h),)
+  ifneq ($(call has,dnnl.h,using ::dnnl_sgemm;),)
     GEMM_PEERS += -DATTN_BENCH_ONEDNN
     GEMM_LIBS  += -ldnnl
   endif
-  ifneq ($(call has_header,torch/torch.h),)
+  ifneq ($(call has,torch/version.h),)
     TORCH_PEER := -DATTN_BENCH_TORCH $(TORCH_INCLUDE)
     TORCH_LIBS := -ltorch -ltorch_cpu -lc10
   endif
