@@ -115,6 +115,20 @@ $(O)/core/kernels.o: CPPFLAGS += $(foreach t,$(TARGETS),-DATTN_HAS_$(t))
 $(LIB): $(LIB_OBJECTS)
 	@rm -f $@ && ar rcs $@ $^
 
+# --- the library for other programs: pkg-config and CMake find it under PREFIX ---
+PREFIX  ?= /usr/local
+VERSION := 1.0
+PUBLIC  := $(wildcard core/*.hpp core/viz/*.hpp nn/*.hpp nn/text/*.hpp optim/*.hpp)
+.PHONY: install
+install: build/packages.ok  ## install headers and library: `make install PREFIX=$$HOME/.local`
+	@$(MAKE) build/libattn.a
+	@for header in $(PUBLIC); do install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/attention/$$header || exit 1; done
+	@install -D -m 644 build/libattn.a $(DESTDIR)$(PREFIX)/lib/libattn.a
+	@mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/cmake/attention
+	@sed 's|@PREFIX@|$(abspath $(PREFIX))|; s|@VERSION@|$(VERSION)|' core/attention.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/attention.pc
+	@cp core/attention-config.cmake $(DESTDIR)$(PREFIX)/lib/cmake/attention/attention-config.cmake
+	@echo "Installed under $(DESTDIR)$(PREFIX): pkg-config --cflags --libs attention"
+
 # --- tests: not worth the optimizer's time, which is most of a fresh build's ---
 $(O)/tests/unit/%.o: CXXFLAGS += -O1
 $(B)/tests/unit: $(UNIT_OBJECTS) $(LIB)
@@ -130,7 +144,7 @@ test-all:
 	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS) build/coach build/tests/coach $(ANSWERS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
 	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons \
-	           "build/coach check-course" build/tests/coach tests/readme
+	           "build/coach check-course" build/tests/coach tests/readme tests/install/run
 
 .PHONY: san tsan
 san: build/packages.ok  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
