@@ -47,8 +47,11 @@ LIB_OBJECTS    := $(LIB_SOURCES:%.cpp=$(O)/%.o) \
                   $(foreach t,$(TARGETS),$(KERNEL_SOURCES:%.cpp=$(O)/%.$(t).o))
 LIB            := $(B)/libattn.a
 PRESS_SOURCES  := $(filter-out %main.cpp,$(sort $(wildcard notebooks_cpp/press/*.cpp)))
+# What lessons, notebooks and the press share.
+SUPPORT_SOURCES := $(filter-out %main.cpp,$(sort $(wildcard lessons/support/*.cpp)))
+SUPPORT_OBJECTS := $(SUPPORT_SOURCES:%.cpp=$(O)/%.o)
 # Lesson 13 and the press are tested like the library: all of them but their mains.
-UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) lessons/support/lesson.cpp lessons/support/options.cpp \
+UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) $(SUPPORT_SOURCES) \
                   $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)) \
                   $(PRESS_SOURCES) notebooks_cpp/notebook.cpp
 ifeq ($(VARIANT),double)
@@ -157,7 +160,6 @@ tsan: build/packages.ok  ## the tests under ThreadSanitizer (clang++, libomp wit
 	  OMP_TOOL_LIBRARIES=$$(clang++ -print-resource-dir)/../../libarcher.so tests/run build/tsan/tests/unit
 
 # --- lessons ---
-SUPPORT_OBJECTS := $(O)/lessons/support/lesson.o $(O)/lessons/support/options.o
 # A lesson of several files (13) has its other objects as further prerequisites.
 $(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): $(patsubst %.cpp,$(O)/%.o,$(wildcard lessons/$(l)/*.cpp))))
 $(B)/lessons/%: $(O)/lessons/%/lesson.o $(SUPPORT_OBJECTS) $(LIB)
@@ -181,7 +183,7 @@ readme-pictures: 13  ## make the pictures of the README again
 gallery: build/packages.ok  ## make out/index.html again from the pictures that are there
 	@$(MAKE) build/gallery
 	@build/gallery
-build/gallery: $(O)/lessons/support/gallery_main.o $(O)/lessons/support/options.o $(LIB)
+build/gallery: $(O)/lessons/support/gallery_main.o $(SUPPORT_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 # --- benchmarks: the peers are compared with if they are installed ---

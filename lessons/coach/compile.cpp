@@ -8,6 +8,7 @@
 #include <sstream>  // istringstream
 
 #include "core/error.hpp"
+#include "core/text.hpp"  // read_file
 
 namespace coach {
 
@@ -63,8 +64,8 @@ std::string missing_function(const Lesson& lesson, const std::string& output) {
   std::smatch match;
   if (!std::regex_search(output, match, undefined)) return "";
   const std::string name = match[1];
-  const std::string expected = signature(read_file(lesson.stub()), name);
-  const bool there = read_file(lesson.answer()).find(" " + name + "(") != std::string::npos;
+  const std::string expected = signature(attn::read_file(lesson.stub()), name);
+  const bool there = attn::read_file(lesson.answer()).find(" " + name + "(") != std::string::npos;
   return fmt::format(
       "    {} {}. It must read:\n      {}\n", name,
       there ? "has other arguments than the exercise asks for, or stands outside of namespace exercise"

@@ -62,14 +62,6 @@ const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string&
   attn::fail("coach: no exercise \"{}\"; there are{}", word, numbers);
 }
 
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) attn::fail("coach: {} cannot be read", path.string());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 std::string signature(const std::string& source, const std::string& function) {
   std::istringstream lines(source);
   std::string head;

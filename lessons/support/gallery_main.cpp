@@ -3,7 +3,7 @@
 
 #include <filesystem>  // is_directory
 
-#include "core/viz/gallery.hpp"
+#include "lessons/support/gallery.hpp"
 #include "lessons/support/options.hpp"
 
 using namespace attn;
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     if (!options.parse(argc, argv).empty()) throw UsageError("it takes options only; --help tells which");
     if (!std::filesystem::is_directory(out))
       throw UsageError(fmt::format("there is no folder {}; `make lessons` makes pictures", out));
-    viz::write_gallery(out);
+    write_gallery(out);
     fmt::print("All pictures: {}/index.html\n", out);
     return 0;
   } catch (const std::exception& error) {

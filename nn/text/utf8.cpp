@@ -4,54 +4,6 @@
 
 namespace attn {
 
-Character long_character_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(at);
-  const Character invalid{0xFFFD, text.substr(at, 1), false};
-  // 110xxxxx, 1110xxxx and 11110xxx start 2, 3 and 4 bytes; the rest are 10xxxxxx.
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC0 || first > 0xF4 || at + length > text.size()) return invalid;
-  char32_t code = first & (0x7Fu >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return invalid;
-    code = code << 6 | (byte(at + i) & 0x3F);
-  }
-  constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = 0xD800 <= code && code <= 0xDFFF;
-  if (code < smallest[length] || surrogate || code > 0x10FFFF) return invalid;
-  return {code, text.substr(at, length), true};
-}
-
-std::string to_utf8(char32_t code) {
-  std::string bytes;
-  const auto put = [&](char32_t byte) { bytes += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-  return bytes;
-}
-
-std::size_t first_invalid_byte(std::string_view text) {
-  std::size_t at = 0;
-  for (const Character& c : characters(text)) {
-    if (!c.valid) return at;
-    at += c.bytes.size();
-  }
-  return std::string_view::npos;
-}
-
 Kind kind_beyond_ascii(char32_t code) {
   if (code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
       code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000)

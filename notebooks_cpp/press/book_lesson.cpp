@@ -6,7 +6,7 @@
 #include <cctype>     // isspace
 
 #include "core/error.hpp"
-#include "core/viz/gallery.hpp"  // folder_title, recorded_pictures
+#include "lessons/support/gallery.hpp"  // folder_title, recorded_pictures
 #include "notebooks_cpp/press/book_exercise.hpp"
 #include "notebooks_cpp/press/html.hpp"
 
@@ -41,7 +41,7 @@ bool is_dashes(std::string_view text) {
 class Printed {
  public:
   Printed(const fs::path& folder, BookPage& page, const Sources& sources)
-      : folder_(folder), page_(page), sources_(sources), pictures_(viz::recorded_pictures(folder)) {}
+      : folder_(folder), page_(page), sources_(sources), pictures_(recorded_pictures(folder)) {}
 
   std::string html(const std::vector<std::string>& lines) {
     std::string result, text;
@@ -61,7 +61,7 @@ class Printed {
       }
       const std::string file = fs::path(lines[i].substr(10)).filename().string();
       const auto record = std::find_if(pictures_.begin(), pictures_.end(),
-                                       [&](const viz::PictureRecord& each) { return each.file == file; });
+                                       [&](const PictureRecord& each) { return each.file == file; });
       if (record == pictures_.end() || !fs::exists(folder_ / file)) {
         text += escape_html(lines[i]) + "\n";
         continue;
@@ -75,11 +75,11 @@ class Printed {
   }
 
  private:
-  std::string figure(const viz::PictureRecord& record) {
+  std::string figure(const PictureRecord& record) {
     const std::string address = "pictures/" + folder_.filename().string() + "/" + record.file;
     page_.copies.emplace_back(folder_ / record.file, address);
     const std::string link = escape_html(link_from(page_.address, escape_link(address)));
-    const viz::PixelSize size = viz::png_size(folder_ / record.file);
+    const PixelSize size = png_size(folder_ / record.file);
     return fmt::format(
         "<figure><a href=\"{0}\"><img src=\"{0}\" width=\"{1}\" height=\"{2}\" loading=\"lazy\" "
         "alt=\"{3}\"></a>\n"
@@ -109,7 +109,7 @@ class Printed {
   fs::path folder_;
   BookPage& page_;
   const Sources& sources_;
-  std::vector<viz::PictureRecord> pictures_;
+  std::vector<PictureRecord> pictures_;
 };
 
 std::string printed_row(const std::string& title, const std::string& id, const std::string& html) {
@@ -166,7 +166,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
   const LessonSource lesson = read_lesson(file->text);
   const Listing code = listing(*file, sources);
   BookPage page{.address = file->page,
-                .title = lesson.number + " " + viz::folder_title(name),
+                .title = lesson.number + " " + folder_title(name),
                 .chapter = "Lessons",
                 .summary = lesson.question,
                 .body = {},
@@ -213,7 +213,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
       "href=\"#exercise\">Exercise</a></li>\n</ol></nav>"
       "\n<p class=\"soft run\">Run it: <code>make {}</code></p></header>\n"
       "<details class=\"preamble\"><summary>What it includes</summary>{}</details>\n{}",
-      lesson.number, escape_html(viz::folder_title(name)), escape_html(lesson.question),
+      lesson.number, escape_html(folder_title(name)), escape_html(lesson.question),
       prose(lesson.introduction, sources, page.address), contents, lesson.number,
       code.block(lesson.preamble.first, lesson.preamble.last), rows);
   if (!others.empty())

@@ -7,7 +7,7 @@
 #include <utility>  // exchange, pair
 
 #include "core/error.hpp"
-#include "core/viz/text.hpp"                     // encode_utf8
+#include "core/text.hpp"                         // to_utf8
 #include "notebooks_cpp/press/html.hpp"          // escape_html
 #include "notebooks_cpp/press/math_reader.hpp"   // LatexReader
 #include "notebooks_cpp/press/math_symbols.hpp"  // symbols, accents, spaces
@@ -21,20 +21,19 @@ std::string letter_in(std::string_view alphabet, char c) {
   const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
   const char32_t place = static_cast<char32_t>(upper ? c - 'A' : c - 'a');
   if (alphabet == "mathbf" || alphabet == "boldsymbol") {
-    if (is_digit(c)) return viz::encode_utf8(0x1D7CE + static_cast<char32_t>(c - '0'));
-    return viz::encode_utf8((upper ? 0x1D400u : 0x1D41Au) + place);
+    if (is_digit(c)) return to_utf8(0x1D7CE + static_cast<char32_t>(c - '0'));
+    return to_utf8((upper ? 0x1D400u : 0x1D41Au) + place);
   }
   if (alphabet == "mathbb" && upper) {
     const std::size_t older = std::string_view("CHNPQRZ").find(c);
-    if (older != std::string_view::npos)
-      return viz::encode_utf8(U"\u2102\u210D\u2115\u2119\u211A\u211D\u2124"[older]);
-    return viz::encode_utf8(0x1D538 + place);
+    if (older != std::string_view::npos) return to_utf8(U"\u2102\u210D\u2115\u2119\u211A\u211D\u2124"[older]);
+    return to_utf8(0x1D538 + place);
   }
   if (alphabet == "mathcal" && upper) {
     const std::size_t older = std::string_view("BEFHILMR").find(c);
     if (older != std::string_view::npos)
-      return viz::encode_utf8(U"\u212C\u2130\u2131\u210B\u2110\u2112\u2133\u211B"[older]);
-    return viz::encode_utf8(0x1D49C + place);
+      return to_utf8(U"\u212C\u2130\u2131\u210B\u2110\u2112\u2133\u211B"[older]);
+    return to_utf8(0x1D49C + place);
   }
   fail("math: \\{}{{{}}}: there is no such letter{}", alphabet, c, lower ? "; it takes capitals" : "");
 }

@@ -133,7 +133,7 @@ const char* name_of(CellKind kind) {
 // The .html
 
 std::string figure(const Output& output) {
-  const viz::PixelSize size = viz::png_size(output.picture_path);
+  const PixelSize size = png_size(output.picture_path);
   return fmt::format(
       "<figure><img src=\"{}\" width=\"{}\" height=\"{}\" alt=\"{}\">{}</figure>\n",
       data_uri(output.picture_path), size.width, size.height, escape_html(output.text),

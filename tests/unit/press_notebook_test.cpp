@@ -363,7 +363,7 @@ TEST_CASE("a notebook tells its reader where cells begin and pictures are, as th
   CHECK(outputs[1][0].text == "one\n");
   CHECK(outputs[1][1].text == "a b");
   CHECK(outputs[1][1].picture_path.is_absolute());
-  CHECK(viz::png_size(outputs[1][1].picture_path).width == 4);
+  CHECK(png_size(outputs[1][1].picture_path).width == 4);
   REQUIRE(outputs[2].size() == 1);
   CHECK(outputs[2][0].text == "two\n");
 }

@@ -1,4 +1,4 @@
-#include "core/viz/gallery.hpp"
+#include "lessons/support/gallery.hpp"
 
 #include <fmt/format.h>  // format
 
@@ -6,32 +6,25 @@
 #include <cctype>     // toupper
 #include <fstream>    // ifstream
 
-#include "core/viz/html.hpp"
-#include "core/viz/output_file.hpp"
+#include "core/atomic_file.hpp"
+#include "lessons/support/html.hpp"
 
-namespace attn::viz {
+namespace attn {
 
 namespace fs = std::filesystem;
 
 namespace {
 
-// Tabs and line ends separate fields and lines, so they cannot be inside of one.
+// Tabs separate fields and line ends separate lines, so no field can hold one.
 std::string one_field(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 
-constexpr const char* page_start = R"(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>attention.cpp: the pictures</title>
-<style>
-)";
+constexpr const char* title = "attention.cpp: the pictures";
 
-constexpr const char* page_style = R"(html { scroll-behavior: smooth; scroll-padding-top: 5rem; }
+constexpr const char* style = R"(html { scroll-behavior: smooth; scroll-padding-top: 5rem; }
 header, main { max-width: 1600px; margin: 0 auto; padding: 0 clamp(1rem, 4vw, 2.5rem); }
 header { padding-top: 2.2rem; padding-bottom: 1.2rem; }
 h1 { margin: 0; font-size: clamp(1.6rem, 5vw, 2.3rem); letter-spacing: -0.02em; line-height: 1.2; }
@@ -56,13 +49,6 @@ footer { padding: 2rem 1rem 3rem; text-align: center; color: var(--soft); font-s
   nav div::-webkit-scrollbar { display: none; }
 }
 @media (prefers-color-scheme: dark) { figure img { filter: brightness(0.92); } }
-</style>
-</head>
-<body>
-<header>
-<h1>attention.cpp: the pictures</h1>
-<p>What every lesson drew on this machine. A picture opens in full when it is chosen.</p>
-</header>
 )";
 
 }  // namespace
@@ -104,7 +90,7 @@ void record_picture(const fs::path& folder, const std::string& file, const std::
   std::string text;
   for (const PictureRecord& each : records)
     text += each.file + "\t" + each.title + "\t" + each.caption + "\n";
-  write_output(folder / "pictures.tsv", text);
+  write_file_atomically(folder / "pictures.tsv", {text});
 }
 
 void write_gallery(const fs::path& out) {
@@ -124,31 +110,33 @@ void write_gallery(const fs::path& out) {
       const std::string link = escape_link(name + "/" + record.file);
       figures += fmt::format(
           "<figure style=\"width:{5}px\"><a href=\"{2}\"><img src=\"{2}\" width=\"{0}\" height=\"{1}\" "
-          "loading=\"lazy\" "
-          "alt=\"{3}\"></a>\n<figcaption><b>{3}</b><span>{4}</span></figcaption></figure>\n",
+          "loading=\"lazy\" alt=\"{3}\"></a>\n<figcaption><b>{3}</b><span>{4}</span></figcaption></figure>\n",
           size.width, size.height, link, escape_html(record.title), escape_html(record.caption),
           size.width + 2);  // with its border
     }
     if (figures.empty()) continue;
-    const std::string number = name.substr(0, name.find_first_not_of("0123456789")),
-                      title = folder_title(name);
+    const std::string number = name.substr(0, name.find_first_not_of("0123456789"));
+    const std::string topic = folder_title(name);
     const std::string text_link =
         fs::exists(folder / "output.txt")
             ? fmt::format("<a href=\"{}\">what it printed</a>", escape_link(name + "/output.txt"))
             : "";
     links += fmt::format("<a href=\"#{}\">{} {}</a>\n", escape_link(name), escape_html(number),
-                         escape_html(title));
+                         escape_html(topic));
     sections += fmt::format(
         "<section id=\"{}\">\n<h2><span>{}</span>{}{}</h2>\n<div class=\"pictures\">\n{}</div>\n</section>\n",
-        escape_html(name), escape_html(number), escape_html(title), text_link, figures);
+        escape_html(name), escape_html(number), escape_html(topic), text_link, figures);
   }
   if (sections.empty())
     sections = "<section><p>No pictures yet: a lesson draws them when it runs.</p></section>\n";
-  std::string page = std::string(page_start) + base_style + page_style;
-  if (!links.empty()) page += "<nav aria-label=\"Lessons\"><div>\n" + links + "</div></nav>\n";
-  page += "<main>\n" + sections +
-          "</main>\n<footer>Made by the lessons of attention.cpp.</footer>\n</body>\n</html>\n";
-  write_output(out / "index.html", page);
+  std::string body = fmt::format(
+      "<header>\n<h1>{}</h1>\n<p>What every lesson drew on this machine. Click a picture to open it in "
+      "full.</p>\n"
+      "</header>\n",
+      title);
+  if (!links.empty()) body += "<nav aria-label=\"Lessons\"><div>\n" + links + "</div></nav>\n";
+  body += "<main>\n" + sections + "</main>\n<footer>Made by the lessons of attention.cpp.</footer>";
+  write_file_atomically(out / "index.html", {html_document({.title = title, .body = body, .style = style})});
 }
 
-}  // namespace attn::viz
+}  // namespace attn
