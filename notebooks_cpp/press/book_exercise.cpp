@@ -56,7 +56,7 @@ std::map<std::string, std::vector<KnownMistake>> known_mistakes(std::string_view
   for (std::size_t i = 0; i + 3 < all.size(); ++i) {
     // Mistakes < decltype ( exercise :: function
     if (all[i].text == "Mistakes" && all[i + 1].text == "<" && i + 6 < all.size()) function = all[i + 6].text;
-    if (all[i].text != "." || all[i + 2].text != "=" || all[i + 3].kind != Token::Kind::String) continue;
+    if (all[i].text != "." || all[i + 2].text != "=" || all[i + 3].kind != Token::Kind::string) continue;
     const std::string_view field = all[i + 1].text;
     std::size_t at = i + 3;
     std::vector<KnownMistake>& mistakes = result[function];
@@ -87,7 +87,7 @@ std::map<std::string, std::string> notices_of(std::string_view grader) {
   std::string function;
   const std::vector<Token> all = tokens(grader);
   for (std::size_t i = 0; i + 3 < all.size(); ++i) {
-    if (all[i].text != "." || all[i + 2].text != "=" || all[i + 3].kind != Token::Kind::String) continue;
+    if (all[i].text != "." || all[i + 2].text != "=" || all[i + 3].kind != Token::Kind::string) continue;
     std::size_t at = i + 3;
     if (all[i + 1].text == "name") function = string_literal(all, at);
     if (all[i + 1].text == "notice") result[function] = string_literal(all, at);
@@ -111,7 +111,7 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
 
   std::vector<Declaration> asked;
   for (const Declaration& each : declarations(stub))
-    if (each.kind == Declaration::Kind::Function && each.defined) asked.push_back(each);
+    if (each.kind == Declaration::Kind::function && each.defined) asked.push_back(each);
   auto answers = answers_in(solution, asked);
 
   const std::string number = folder.filename().string().substr(0, 2);

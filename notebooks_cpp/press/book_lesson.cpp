@@ -23,7 +23,7 @@ std::vector<SectionCall> section_calls(std::string_view source) {
   for (std::size_t i = 1; i + 2 < all.size(); ++i) {
     if (all[i - 1].text != "." || all[i + 1].text != "(") continue;
     std::size_t text = i + 2;
-    if (all[i].text == "section" && all[text].kind == Token::Kind::String) {
+    if (all[i].text == "section" && all[text].kind == Token::Kind::string) {
       const int line = all[i].line;
       calls.push_back({line, string_literal(all, text)});
     } else if (all[i].text == "try_next") {

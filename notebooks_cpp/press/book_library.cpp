@@ -14,11 +14,11 @@ namespace {
 
 std::string kind_of(const Declaration& declaration) {
   switch (declaration.kind) {
-    case Declaration::Kind::Function:
+    case Declaration::Kind::function:
       return "function";
-    case Declaration::Kind::Type:
+    case Declaration::Kind::type:
       return "type";
-    case Declaration::Kind::Alias:
+    case Declaration::Kind::alias:
       return "type";
     default:
       return "constant";
@@ -86,7 +86,7 @@ BookPage source_page(const SourceFile& file, const Sources& sources) {
   std::set<std::string> named;
   for (const Declaration& each : file.declared) {
     const bool shown = each.scope.empty() && !each.internal && !named.count(each.name) &&
-                       !each.name.starts_with("operator") && each.kind != Declaration::Kind::Variable;
+                       !each.name.starts_with("operator") && each.kind != Declaration::Kind::variable;
     if (!shown) continue;
     names += fmt::format("<a href=\"#L{}\">{}</a>\n", each.line, escape_html(each.name));
     named.insert(each.name);
@@ -140,12 +140,12 @@ BookPage reference_page(const std::string& folder, const std::string& about, con
     int line = 0;      // one statement may declare several
     for (const Declaration& each : file->declared) {
       if (each.internal || each.first_line == line) continue;
-      if (each.kind == Declaration::Kind::Variable) line = each.first_line;
+      if (each.kind == Declaration::Kind::variable) line = each.first_line;
       // Mask::bias must not take the address of mask_bias.
       const std::string id = ids.unique((each.scope.empty() ? "" : "member ") + qualified(each));
       if (each.scope.empty()) {
         if (!type.empty()) body += "</div>\n";
-        type = each.kind == Declaration::Kind::Type && !each.signature.starts_with("enum") ? each.name : "";
+        type = each.kind == Declaration::Kind::type && !each.signature.starts_with("enum") ? each.name : "";
       }
       body +=
           fmt::format("<article class=\"declared{}\" id=\"{}\">{}{}</article>\n",
@@ -153,7 +153,7 @@ BookPage reference_page(const std::string& folder, const std::string& about, con
                       prose(each.comment, sources, page.address), item(*file, each, sources, page.address));
       if (each.scope.empty() && !type.empty()) body += "<div class=\"members\">\n";
       const std::string comment = each.remark.empty() ? first_sentence(each.comment) : each.remark;
-      if (each.kind != Declaration::Kind::Variable || each.scope.empty())
+      if (each.kind != Declaration::Kind::variable || each.scope.empty())
         page.entries.push_back({qualified(each), kind_of(each), comment.empty() ? each.signature : comment,
                                 page.address + "#" + id});
     }

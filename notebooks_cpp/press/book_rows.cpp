@@ -8,10 +8,10 @@ namespace attn::press {
 namespace {
 
 // Lines that are inside of a token, as those of a raw string: they are no place to cut.
-std::set<int> inner_lines(std::string_view source) {
-  std::set<int> inner;
+std::set<Index> inner_lines(std::string_view source) {
+  std::set<Index> inner;
   for (const Token& token : tokens(source))
-    for (int line = token.line + 1; line <= token.last_line; ++line) inner.insert(line);
+    for (Index line = token.line + 1; line <= token.last_line; ++line) inner.insert(line);
   return inner;
 }
 
@@ -90,7 +90,7 @@ Row preamble_of(std::string_view source) {
 std::vector<Row> rows_of(std::string_view source, const std::vector<SectionCall>& calls) {
   const std::vector<std::string> lines = lines_of(source);
   const auto text = [&](int i) -> const std::string& { return lines[static_cast<std::size_t>(i - 1)]; };
-  const std::set<int> inner = inner_lines(source);
+  const std::set<Index> inner = inner_lines(source);
   const int count = static_cast<int>(lines.size());
   std::vector<Row> rows;
   for (int line = preamble_of(source).last + 1; line <= count;) {

@@ -13,7 +13,6 @@ struct Before {
   std::string_view mark, word;
 };
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 Before before(std::string_view code, std::size_t place) {
   const std::string_view head = code.substr(0, place);
@@ -76,7 +75,7 @@ const SourceFile* Sources::find(const std::string& path) const {
 }
 
 const Sources::Target* Sources::body_of(const Declaration& declaration, const std::string& path) const {
-  if (declaration.kind != Declaration::Kind::Function || declaration.defined) return nullptr;
+  if (declaration.kind != Declaration::Kind::function || declaration.defined) return nullptr;
   const auto found = bodies_.find(qualified(declaration));
   if (found == bodies_.end()) return nullptr;
   const std::string stem = path.substr(0, path.rfind('.'));
@@ -84,7 +83,7 @@ const Sources::Target* Sources::body_of(const Declaration& declaration, const st
   int most = -1;
   for (const Target& target : found->second) {
     const Declaration& body = *target.declaration;
-    if (body.kind != Declaration::Kind::Function || (body.internal && !declaration.internal)) continue;
+    if (body.kind != Declaration::Kind::function || (body.internal && !declaration.internal)) continue;
     const int fit = (body.parameters == declaration.parameters ? 4 : 0) +
                     (count_of(body.parameters, ',') == count_of(declaration.parameters, ',') ? 2 : 0) +
                     (target.file->path.starts_with(stem) ? 1 : 0);
@@ -112,7 +111,7 @@ std::string Sources::address(std::string_view name) const {
     const Declaration& each = *target.declaration;
     const bool fits =
         colons == std::string_view::npos
-            ? each.scope.empty() && each.kind != Declaration::Kind::Variable
+            ? each.scope.empty() && each.kind != Declaration::Kind::variable
             : ends_with_part(each.scope.empty() ? each.within : each.scope, name.substr(0, colons));
     if (fits) return target.file->page + "#L" + std::to_string(each.line);
   }
@@ -148,11 +147,11 @@ const Sources::Target* Sources::best(std::string_view code, std::string_view nam
     if (ahead.mark == "::")
       fits = ends_with_part(each.scope.empty() ? each.within : each.scope, ahead.word);
     else if (!ahead.mark.empty())
-      fits = !each.scope.empty() && each.kind == Declaration::Kind::Function && called;
+      fits = !each.scope.empty() && each.kind == Declaration::Kind::function && called;
     else
       fits = each.scope.empty() &&
-             (each.kind == Declaration::Kind::Type || each.kind == Declaration::Kind::Alias ||
-              (each.kind == Declaration::Kind::Function && called));
+             (each.kind == Declaration::Kind::type || each.kind == Declaration::Kind::alias ||
+              (each.kind == Declaration::Kind::function && called));
     if (!fits) continue;
     if (result && ahead.mark != "::" && !ahead.mark.empty() && result->declaration->scope != each.scope)
       return nullptr;  // a member of one class or of another
@@ -177,7 +176,7 @@ std::string Sources::target_at(const SourceFile* file, std::string_view code, st
         return "";
       }
       const bool hides =
-          each.scope.empty() && each.internal && plain && each.kind != Declaration::Kind::Variable;
+          each.scope.empty() && each.internal && plain && each.kind != Declaration::Kind::variable;
       if (hides) return "#L" + std::to_string(each.line);
     }
   }

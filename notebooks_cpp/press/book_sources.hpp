@@ -12,7 +12,9 @@
 #include <vector>       // vector
 
 #include "notebooks_cpp/press/highlight.hpp"  // Linker
+#include "notebooks_cpp/press/lines.hpp"
 #include "notebooks_cpp/press/source.hpp"
+#include "notebooks_cpp/press/tokens.hpp"
 
 namespace attn::press {
 

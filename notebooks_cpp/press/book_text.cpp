@@ -51,7 +51,6 @@ std::string with_notes(const std::string& html, const Sources& sources, const st
   return result.append(at, html.cend());
 }
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(' ') == std::string_view::npos; }
 
 // "- one" and "1. one" begin an item of a list.
 std::size_t item_mark(std::string_view line) {

@@ -17,7 +17,6 @@
 #include "notebooks_cpp/press/highlight.hpp"
 #include "notebooks_cpp/press/html.hpp"
 #include "notebooks_cpp/press/markdown.hpp"
-#include "notebooks_cpp/press/markdown_inline.hpp"  // plain_text
 
 extern char** environ;
 
@@ -232,7 +231,7 @@ std::vector<Outputs> split_output(const ProgramRun& run, std::size_t cells, int*
 std::string Notebook::title() const {
   for (const Cell& cell : cells)
     if (cell.kind == CellKind::markdown && cell.text.substr(0, 2) == "# ")
-      return plain_text(std::string_view(cell.text).substr(2, cell.text.find('\n') - 2));
+      return plain_text(cell.text.substr(0, cell.text.find('\n')));
   return name;
 }
 

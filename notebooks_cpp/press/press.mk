@@ -6,6 +6,8 @@ NOTEBOOKS      := $(NOTEBOOK_NAMES:%=$(B)/notebooks/%)
 NOTEBOOK_OBJECTS := $(SUPPORT_OBJECTS) $(patsubst %.cpp,$(O)/%.o,notebooks_cpp/notebook.cpp \
                       $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)))
 
+# md4c reads Markdown. The tests in double are without the press, see the Makefile.
+build/press $(if $(filter double,$(VARIANT)),,$(B)/tests/unit): LDLIBS += -lmd4c
 build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(SUPPORT_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 $(B)/notebooks/%.cpp: notebooks_cpp/%.cpp notebooks_cpp/press/percent.cpp | build/press
