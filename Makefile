@@ -49,6 +49,7 @@ LIB            := $(B)/libattn.a
 PRESS_SOURCES  := $(filter-out %main.cpp,$(sort $(wildcard notebooks_cpp/press/*.cpp)))
 # Lesson 13 and the press are tested like the library: all of them but their mains.
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) lessons/support/lesson.cpp lessons/support/options.cpp \
+                  lessons/coach/mistakes.cpp lessons/coach/mutants.cpp \
                   $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)) \
                   $(PRESS_SOURCES) notebooks_cpp/notebook.cpp
 ifeq ($(VARIANT),double)
