@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>  // format
 
-#include <algorithm>  // any_of, find, find_if, search
+#include <algorithm>  // any_of, find, search
+#include <cctype>     // isalnum
 #include <fstream>    // ifstream
 #include <iterator>   // ssize
 #include <regex>      // regex_search
@@ -84,6 +85,54 @@ std::string signature(const Part& function) {
     if (head.find(" {") != std::string::npos) break;
   }
   return head.substr(0, head.find(" {"));
+}
+
+// Where the operand of a subscript begins: in `2 * graph[n].inputs[i]`, whose last bracket is at `open`, at
+// `graph`. At `open` itself if that bracket begins a lambda or a binding.
+std::size_t operand(const std::string& code, std::size_t open) {
+  const auto is_word = [&](std::size_t i) { return std::isalnum(code[i]) || code[i] == '_'; };
+  std::size_t begin = open;
+  while (begin > 0) {
+    if (code[begin - 1] == ')' || code[begin - 1] == ']') {
+      int depth = 0;
+      do {
+        --begin;
+        depth += (code[begin] == ')' || code[begin] == ']') - (code[begin] == '(' || code[begin] == '[');
+      } while (depth > 0 && begin > 0);
+    } else if (is_word(begin - 1)) {
+      while (begin > 0 && is_word(begin - 1)) --begin;
+      if (code.substr(0, begin).ends_with("."))
+        --begin;
+      else if (code.substr(0, begin).ends_with("->") || code.substr(0, begin).ends_with("::"))
+        begin -= 2;
+      else
+        break;
+    } else {
+      break;
+    }
+  }
+  return begin;
+}
+
+// `v[i]` as `coach::checked(v, i)`, from the last one to the first.
+std::string with_checked_subscripts(std::string code) {
+  const std::string call = "coach::checked(";
+  for (std::size_t open = code.rfind('['); open != std::string::npos && open > 0;) {
+    const std::size_t begin = operand(code, open);
+    std::size_t close = open;
+    for (int depth = 0; close < code.size(); ++close) {
+      depth += (code[close] == '[') - (code[close] == ']');
+      if (depth == 0) break;
+    }
+    std::size_t next = open - 1;
+    if (begin < open && close < code.size()) {
+      code[close] = ')';
+      code.replace(open, 1, ", ").insert(begin, call);
+      next += call.size();
+    }
+    open = code.rfind('[', next);
+  }
+  return code;
 }
 
 // One mistake, made to the solution.
@@ -178,7 +227,7 @@ void write(std::string& out, const Lines& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i == 0 || lines[i].file != lines[i - 1].file || lines[i].number != lines[i - 1].number + 1)
       out += fmt::format("#line {} \"{}\"\n", lines[i].number, lines[i].file);
-    out += lines[i].text + "\n";
+    out += with_checked_subscripts(lines[i].text) + "\n";
   }
 }
 
@@ -222,18 +271,16 @@ std::string mutants_header(const std::string& folder) {
   tables += current.empty() ? "" : "};\n";
 
   // The learner's functions are declared after the mutants, which else could find them by their arguments'
-  // types. Wrong code need not be free of warnings.
+  // types. As a system header it is spared warnings: wrong code may well deserve them.
   std::string out = fmt::format("// Made from {} and the solution beside it.\n#pragma once\n", file);
   for (const std::string& include : solution.includes) out += include + "\n";
   return out +
+         "#include \"lessons/coach/checked.hpp\"\n"
          "#include \"lessons/coach/grading.hpp\"\n"
-         "#pragma GCC diagnostic push\n"
-         "#pragma GCC diagnostic ignored \"-Wunused\"\n"
-         "#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n"
-         "#pragma GCC diagnostic ignored \"-Wsign-compare\"\n"
+         "#pragma GCC system_header\n"
          "namespace solution {\nusing namespace exercise;\n" +
-         functions + mutants + "}\n#pragma GCC diagnostic pop\nnamespace exercise {\n" + declared +
-         "}\nnamespace mistakes {\n" + tables + "}\n";
+         functions + mutants + "}\nnamespace exercise {\n" + declared + "}\nnamespace mistakes {\n" + tables +
+         "}\n";
 }
 
 }  // namespace coach

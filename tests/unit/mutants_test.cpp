@@ -4,11 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <fstream>  // ofstream
+#include <map>      // map
 #include <sstream>  // istringstream
 #include <vector>   // vector
 
 #include "core/error.hpp"
-#include "lessons/coach/mistakes.hpp"
+#include "lessons/coach/checked.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 using namespace attn;
@@ -104,6 +105,28 @@ TEST_CASE("a change of a helper comes with everything between it and the functio
   CHECK(mutant(header, 1).find("int four(int x) {\n   int y = 1;") == 0);
   CHECK(mutant(header, 1).find("return twice(four(x));") != std::string::npos);
   CHECK(mutant(header, 1).find("int twice") == std::string::npos);
+}
+
+TEST_CASE("a mistake that leaves a vector throws: its subscripts are checked") {
+  const std::string header =
+      Lesson(
+          "## four\nSee: X\n\n@@ a @@\nWhy.\n"
+          "+  const auto f = [&](int i) { return graph[v[i]].in->at[0] + g(x)[i + 1][2]; };\n"
+          "+  return f(1) * ++(v)[2];\n")
+          .header();
+  CHECK(mutant(header, 1) ==
+        "int four(int x) {\n"
+        "   const auto f = [&](int i) { return "
+        "coach::checked(coach::checked(graph, coach::checked(v, i)).in->at, 0) + "
+        "coach::checked(coach::checked(g(x), i + 1), 2); };\n"
+        "   return f(1) * ++coach::checked((v), 2);\n"
+        "}\n");
+  const std::vector<int> v{1, 2};
+  CHECK(coach::checked(v, 1) == 2);
+  CHECK_THROWS(coach::checked(v, 2));
+  CHECK_THROWS(coach::checked(v, -1));
+  std::map<std::pair<int, int>, int> counts;
+  CHECK(++coach::checked(counts, {1, 2}) == 1);
 }
 
 TEST_CASE("the compiler is told of every line which file it comes from") {
