@@ -52,6 +52,7 @@ SUPPORT_SOURCES := $(filter-out %main.cpp,$(sort $(wildcard lessons/support/*.cp
 SUPPORT_OBJECTS := $(SUPPORT_SOURCES:%.cpp=$(O)/%.o)
 # Lesson 13 and the press are tested like the library: all of them but their mains.
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) $(SUPPORT_SOURCES) \
+                  lessons/coach/mistakes.cpp lessons/coach/mutants.cpp \
                   $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)) \
                   $(PRESS_SOURCES) notebooks_cpp/notebook.cpp
 ifeq ($(VARIANT),double)
