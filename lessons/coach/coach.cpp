@@ -14,6 +14,7 @@
 #include "lessons/coach/check_course.hpp"
 #include "lessons/coach/compile.hpp"
 #include "lessons/coach/course.hpp"
+#include "lessons/support/options.hpp"
 
 namespace coach {
 namespace {
@@ -21,26 +22,21 @@ namespace {
 namespace fs = std::filesystem;
 using attn::colored;
 
-constexpr int passed_code = 0, not_yet_code = 1, usage_code = 2, interrupted_code = 128 + SIGINT;
+constexpr int passed_code = 0, not_yet_code = 1, interrupted_code = 128 + SIGINT;
 volatile sig_atomic_t interrupted = 0;  // by Ctrl-C, which reaches the compiler and the grader as well
 
-constexpr const char* help =
-    "build/coach: the exercises of the course. The same through make: make check-06, make hint-06, …\n"
-    "\n"
+constexpr const char* commands =
     "  start              copy the exercises to my/, leaving alone what is there\n"
     "  check [NN]         grade your answer of lesson NN; without a number, the next unfinished one\n"
-    "  watch [NN]         grade whenever you save a file in my/ (Ctrl-C ends it); --poll looks twice a "
-    "second instead\n"
-    "                     of asking the system\n"
+    "  watch [NN]         grade whenever you save a file in my/ (Ctrl-C ends it)\n"
     "  hint NN [NAME]     the next hint, for the first function that is not done, or for NAME\n"
     "  progress           the whole course, and what is done\n"
     "  solution NN        our answer, once yours has passed; asks before\n"
     "  reset NN           begin lesson NN again; asks first, and keeps a copy of yours\n"
     "  list               the exercises and their functions\n"
-    "  check-course       examine the exercises themselves (for authors; make check-course builds what it "
-    "needs)\n"
+    "  check-course       examine the exercises themselves, for authors: run `make check-course`\n"
     "\n"
-    "Exit code: 0 passed or done, 1 not yet, 2 a command that makes no sense.\n";
+    "Exit code: 0 passed or done, 1 not yet, 2 a command that makes no sense.";
 
 bool confirmed(const std::string& question) {
   fmt::print("{} [y/N] ", question);
@@ -99,7 +95,7 @@ int check(const std::vector<Lesson>& lessons, const Lesson& lesson) {
     interrupted = 1;
     return interrupted_code;
   }
-  if (!fs::exists(results)) attn::fail("coach: the grader ended early (exit code {})", graded.code);
+  if (!fs::exists(results)) attn::fail("the grader ended early (exit code {})", graded.code);
   std::istringstream lines(attn::read_file(results));
   for (std::string name, verdict; std::getline(lines, name, '\t') && std::getline(lines, verdict);)
     progress.of(lesson, name).verdict = verdict;
@@ -139,8 +135,7 @@ int hint(const Lesson& lesson, const std::string& name) {
     function = nullptr;
     for (const AskedFunction& asked : lesson.functions)
       if (asked.name == name) function = &asked;
-    if (!function)
-      attn::fail("coach: lesson {} has no function \"{}\"; see build/coach list", lesson.number, name);
+    if (!function) attn::fail("lesson {} has no function \"{}\"; see build/coach list", lesson.number, name);
   }
   if (!function) {
     fmt::print("Lesson {} is done: nothing left to hint at. make solution-{} shows ours.\n", lesson.number,
@@ -293,22 +288,24 @@ int watch(const std::vector<Lesson>& lessons, const Lesson* lesson, bool poll_on
   return passed_code;
 }
 
-int command(std::vector<std::string> words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    fmt::print("{}", help);
-    return words.empty() ? usage_code : passed_code;
-  }
+int command(int argc, char** argv) {
+  bool poll_only = false;
+  attn::Options options("build/coach COMMAND [NN] [options]",
+                        "The exercises of the course. The same through make: make check-06, make hint-06, …");
+  options.add("--poll", &poll_only, {.help = "watch: look twice a second instead of asking the system"});
+  options.add_text(commands);
+  const std::vector<std::string> words = options.parse(argc, argv, 3);
+  if (words.empty()) attn::fail("which command? build/coach --help lists them");
   const std::string verb = words[0];
-  const bool poll_only = words.back() == "--poll" && verb == "watch";
-  if (poll_only) words.pop_back();
   const std::size_t count = words.size() - 1;
   const auto needs = [&](std::size_t least, std::size_t most) {
-    if (count < least) attn::fail("coach: {} needs the number of a lesson: build/coach {} 06", verb, verb);
-    if (count > most) attn::fail("coach: {} does not know what to do with \"{}\"", verb, words[most + 1]);
+    if (count < least) attn::fail("{} needs the number of a lesson: build/coach {} 06", verb, verb);
+    if (count > most) attn::fail("unexpected \"{}\" after {}", words[most + 1], verb);
+    if (poll_only && verb != "watch") attn::fail("--poll is for watch only");
   };
   const std::vector<Lesson> lessons = find_lessons();
   const auto named = [&]() -> const Lesson& { return find_lesson(lessons, words[1]); };
-  if (lessons.empty()) attn::fail("coach: no lesson has an exercise yet");
+  if (lessons.empty()) attn::fail("no lesson has an exercise yet");
 
   if (verb == "start") return needs(0, 0), start_all(lessons);
   if (verb == "check") return needs(0, 1), count ? check(lessons, named()) : check_next(lessons);
@@ -319,18 +316,12 @@ int command(std::vector<std::string> words) {
   if (verb == "reset") return needs(1, 1), reset(named());
   if (verb == "list") return needs(0, 0), list(lessons);
   if (verb == "check-course") return needs(0, 0), check_course(lessons);
-  attn::fail("coach: no command \"{}\"; build/coach --help lists them", verb);
+  attn::fail("no command \"{}\"; build/coach --help lists them", verb);
 }
 
 }  // namespace
 }  // namespace coach
 
 int main(int argc, char** argv) {
-  try {
-    return coach::command({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  }
+  return attn::run_program("coach", [&] { return coach::command(argc, argv); });
 }

@@ -5,8 +5,6 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
-#include "core/kernels.hpp"
-#include "core/parallel.hpp"
 #include "core/text.hpp"
 #include "lessons/support/gallery.hpp"
 
@@ -113,56 +111,28 @@ int Lesson::finish() {
   return broken_ ? 1 : 0;
 }
 
-int run_lesson(int argc, char** argv, const LessonInfo& info, const std::function<void(Lesson&)>& body,
-               const std::function<void(Options&)>& more, std::vector<std::string>* words) {
-  try {
+int run_lesson(int argc, char** argv, const LessonInfo& info, const std::function<void(Lesson&)>& body) {
+  return run_program(info.name, [&] {
     Lesson lesson(info);
-    Index seed = static_cast<Index>(lesson.seed), threads = thread_count();
-    std::string out = lesson.out.string();
-    bool version = false;
-    Options options(info.name + " [options]" + (words ? " [words]" : ""), info.question);
-    options.add("--seed", "N", "start of the random numbers", seed);
-    options.add("--threads", "N", "threads to compute with", threads, 1, 256);
-    options.add("--out", "DIR", "where pictures and results go", out);
-    options.add_flag("--fast", "small sizes: a few seconds instead of a minute", lesson.fast);
-    options.add_flag("--version", "the kernels and the number of threads in use", version);
-    if (more) more(options);
-    const std::vector<std::string> rest = options.parse(argc, argv);
-    if (!words && !rest.empty())
-      throw UsageError(fmt::format("there is nothing to do with '{}'; --help tells what there is", rest[0]));
-    if (words) *words = rest;
-    set_thread_count(static_cast<int>(threads));
-    if (version) {
-      fmt::print("{}\n", version_text());
-      return 0;
-    }
-    lesson.seed = static_cast<std::uint64_t>(seed);
-    lesson.out = out;
+    Options options(info.name + " [options]", info.question);
+    if (info.add_options) info.add_options(options);
+    lesson.parse(options, argc, argv);
     std::filesystem::create_directories(lesson.folder());
     lesson.print("{}: {}", info.name, info.question);
     body(lesson);
     return lesson.finish();
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}: {}\n", info.name, error.what());
-    return 2;
-  }
+  });
 }
 
 viz::Matrix matrix_of(const Tensor& tensor, std::initializer_list<Index> leading) {
   const int rank = tensor.rank();
-  if (rank < 2 || rank - 2 != static_cast<int>(leading.size()))
+  if (rank < 2 || rank - 2 != int(leading.size()))
     fail("matrix_of: {} indices into {}; all axes but the last two need one", leading.size(),
          tensor.shape().str());
   Index offset = 0;
   int axis = 0;
   for (const Index i : leading) offset += i * tensor.shape().stride(axis++);
   return viz::Matrix(tensor.shape()[-2], tensor.shape()[-1], tensor.data() + offset);
-}
-
-std::string version_text() {
-  return fmt::format("attention.cpp, kernels {} ({} numbers a vector), {} threads", kernels().name,
-                     kernels().width, thread_count());
 }
 
 }  // namespace attn

@@ -14,7 +14,8 @@ Settings settings_of(std::vector<std::string> words, const std::string& stored =
   words.insert(words.begin(), "13_translator");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
-  return read_settings(static_cast<int>(argv.size()), argv.data(), stored);
+  const Settings asked = read_settings(int(argv.size()), argv.data());
+  return stored.empty() ? asked : with_stored(asked, stored);
 }
 
 std::vector<std::string> tiny(const TemporaryFolder& folder, const std::string& name) {
