@@ -36,7 +36,7 @@ std::string one_line(std::string text) {
 int run(int argc, char** argv, const std::string& name, const std::function<void()>& body) {
   return run_program(name, [&] {
     Options options(name + " [options]", "A notebook: `make notebooks` makes a page of it.");
-    state().parse(options, argc, argv);
+    state().parse(options, {argv + 1, argv + argc});
     state().name = name;
     if (has_reader()) std::setvbuf(stdout, nullptr, _IOLBF, 0);  // so that a crash loses no line
     body();

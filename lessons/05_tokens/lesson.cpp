@@ -15,13 +15,13 @@
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/text.hpp"  // characters
 #include "lessons/support/lesson.hpp"
 #include "nn/embedding.hpp"
 #include "nn/positions.hpp"  // sinusoidal_table
 #include "nn/text/batching.hpp"
 #include "nn/text/bpe.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"  // characters
 
 using namespace attn;
 

@@ -390,7 +390,7 @@ int use_command(const Settings& asked, const std::string& program) {
 
 int main(int argc, char** argv) {
   return run_program("13_translator", [&] {
-    const Settings settings = read_settings(argc, argv);
+    const Settings settings = read_settings({argv + 1, argv + argc});
     if (settings.command == "train") return train_command(settings, argv[0]);
     if (settings.command == "resume") return resume_command(settings, argv[0]);
     return use_command(settings, argv[0]);

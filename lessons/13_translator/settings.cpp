@@ -151,7 +151,7 @@ Settings completed(Settings asked, const Settings& base) {
 
 }  // namespace
 
-Settings read_settings(int argc, char** argv) {
+Settings read_settings(const std::vector<std::string>& arguments) {
   Settings asked;
   Options options("13_translator [train | translate [SENTENCE] | evaluate | resume] [options]",
                   "It translates. Learns a language pair, shows what it has learned, and answers.");
@@ -169,7 +169,7 @@ Settings read_settings(int argc, char** argv) {
   options.add_text(
       "Defaults are for the toy pairs. With --corpus or --source they are: --vocabulary bpe --size base\n"
       "--epochs 6 --batch 2000 --learning-rate 0.002 --warmup 400 --smoothing 0.1 --test 2000 --beam 4.");
-  take_command(asked, asked.parse(options, argc, argv, std::numeric_limits<Index>::max()));
+  take_command(asked, asked.parse(options, arguments, std::numeric_limits<Index>::max()));
   asked.given = options.given();
   return with_recipe(asked);
 }

@@ -44,7 +44,7 @@ struct Settings : StandardOptions {
 };
 
 // Reads the command line; throws UsageError if it makes no sense.
-Settings read_settings(int argc, char** argv);
+Settings read_settings(const std::vector<std::string>& arguments);
 // The recipe for what is asked for: pair or corpus, fast, seed, and whatever was given.
 Settings with_recipe(const Settings& asked);
 // `asked` with the settings of an earlier run, as run_settings_json wrote them; throws UsageError if an

@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"                   // colored, on_terminal
 #include "lessons/13_translator/data.hpp"  // tidy_sentence
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 namespace attn {
 namespace {

@@ -16,8 +16,8 @@
 #include "core/autograd.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/decode.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"
 #include "nn/text/vocabulary.hpp"
 #include "optim/trainer.hpp"
 

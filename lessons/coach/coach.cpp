@@ -288,13 +288,13 @@ int watch(const std::vector<Lesson>& lessons, const Lesson* lesson, bool poll_on
   return passed_code;
 }
 
-int command(int argc, char** argv) {
+int command(const std::vector<std::string>& arguments) {
   bool poll_only = false;
   attn::Options options("build/coach COMMAND [NN] [options]",
                         "The exercises of the course. The same through make: make check-06, make hint-06, …");
   options.add("--poll", &poll_only, {.help = "watch: look twice a second instead of asking the system"});
   options.add_text(commands);
-  const std::vector<std::string> words = options.parse(argc, argv, 3);
+  const std::vector<std::string> words = options.parse(arguments, 3);
   if (words.empty()) attn::fail("which command? build/coach --help lists them");
   const std::string verb = words[0];
   const std::size_t count = words.size() - 1;
@@ -323,5 +323,5 @@ int command(int argc, char** argv) {
 }  // namespace coach
 
 int main(int argc, char** argv) {
-  return attn::run_program("coach", [&] { return coach::command(argc, argv); });
+  return attn::run_program("coach", [&] { return coach::command({argv + 1, argv + argc}); });
 }

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     std::string out = "out";
     Options options("gallery [options]", "Remakes DIR/index.html from the pictures that lessons left there.");
     options.add("--out", &out, {.value = "DIR", .help = "where the pictures are"});
-    options.parse(argc, argv);
+    options.parse({argv + 1, argv + argc});
     if (!std::filesystem::is_directory(out))
       throw UsageError(fmt::format("there is no folder {}; `make lessons` makes pictures", out));
     write_gallery(out);

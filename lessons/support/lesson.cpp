@@ -22,7 +22,10 @@ void Lesson::section(const std::string& title) {
         fmt::format("\n{}\n{}\n", title, line));
 }
 
-void Lesson::paragraph(const std::string& text) { write(text.empty() ? "\n" : wrapped(text)); }
+void Lesson::paragraph(const std::string& text) {
+  const std::string lines = wrapped(text);
+  write(lines.empty() ? "\n" : lines);
+}
 
 void Lesson::equation(const std::string& text) {
   write(fmt::format("\n    {}\n\n", colored("1", text)), fmt::format("\n    {}\n\n", text));
@@ -116,7 +119,7 @@ int run_lesson(int argc, char** argv, const LessonInfo& info, const std::functio
     Lesson lesson(info);
     Options options(info.name + " [options]", info.question);
     if (info.add_options) info.add_options(options);
-    lesson.parse(options, argc, argv);
+    lesson.parse(options, {argv + 1, argv + argc});
     std::filesystem::create_directories(lesson.folder());
     lesson.print("{}: {}", info.name, info.question);
     body(lesson);

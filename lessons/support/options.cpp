@@ -75,10 +75,10 @@ const Options::Option& Options::find(const std::string& name) const {
   throw UsageError(fmt::format("there is no option '{}'; --help lists them", name));
 }
 
-std::vector<std::string> Options::parse(int argc, char** argv, Index most_words) {
+std::vector<std::string> Options::parse(const std::vector<std::string>& arguments, Index most_words) {
   std::vector<std::string> words;
-  for (int i = 1; i < argc; ++i) {
-    std::string word = argv[i], value;
+  for (Index i = 0; i < std::ssize(arguments); ++i) {
+    std::string word = arguments[i], value;
     if (word == "--help" || word == "-h") {
       fmt::print("{}", help());
       std::exit(0);
@@ -95,7 +95,7 @@ std::vector<std::string> Options::parse(int argc, char** argv, Index most_words)
     const Option& option = find(word);
     const bool is_flag = option.info.value.empty();
     if (is_flag && has_value) throw UsageError(fmt::format("{} takes no value", word));
-    if (!is_flag && !has_value && i + 1 < argc) value = argv[++i];
+    if (!is_flag && !has_value && i + 1 < std::ssize(arguments)) value = arguments[++i];
     if (!is_flag && value.empty())
       throw UsageError(fmt::format("{} needs a value: {} {}", word, word, option.info.value));
     std::visit([&]<class T>(T* target) { *target = value_from<T>(value, word, option.info); }, option.target);

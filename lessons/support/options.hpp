@@ -5,7 +5,7 @@
 //       Index heads = 4;
 //       Options options("13_translator [train|translate|…] [options]", "It translates.");
 //       options.add("--heads", &heads, {.value = "H", .help = "attention heads", .at_least = 1});
-//       const std::vector<std::string> words = options.parse(argc, argv);  // what is not an option
+//       const std::vector<std::string> words = options.parse({argv + 1, argv + argc});  // not options
 //       …
 //
 // `--name value` and `--name=value` both work. An unknown option, a missing or a bad value throws UsageError,
@@ -45,7 +45,7 @@ class Options {
   void add_text(const std::string& text) { text_ += "\n" + text + "\n"; }  // at the end of the help
 
   // Returns the words that are not options, and refuses more of them than `most_words`.
-  std::vector<std::string> parse(int argc, char** argv, Index most_words = 0);
+  std::vector<std::string> parse(const std::vector<std::string>& arguments, Index most_words = 0);
   const std::vector<std::string>& given() const {
     return given_;
   }  // after parse: the names that were written

@@ -8,7 +8,8 @@
 
 namespace attn {
 
-std::vector<std::string> StandardOptions::parse(Options& options, int argc, char** argv, Index most_words) {
+std::vector<std::string> StandardOptions::parse(Options& options, const std::vector<std::string>& arguments,
+                                                Index most_words) {
   bool version = false;
   options.add("--seed", &seed, {.value = "N", .help = "seed of the random numbers"});
   options.add("--threads", &threads,
@@ -16,7 +17,7 @@ std::vector<std::string> StandardOptions::parse(Options& options, int argc, char
   options.add("--out", &out, {.value = "DIR", .help = "where pictures and results go"});
   options.add("--fast", &fast, {.help = "small sizes: a few seconds instead of a minute"});
   options.add("--version", &version, {.help = "the kernels and the number of threads in use"});
-  const std::vector<std::string> words = options.parse(argc, argv, most_words);
+  const std::vector<std::string> words = options.parse(arguments, most_words);
   set_thread_count(threads);
   if (version) {
     fmt::print("{}\n", version_text());

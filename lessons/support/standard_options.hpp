@@ -2,7 +2,7 @@
 //
 //   StandardOptions standard;
 //   Options options("06_self_attention [options]", "How does a token find what matters to it?");
-//   standard.parse(options, argc, argv);
+//   standard.parse(options, {argv + 1, argv + argc});
 #pragma once
 
 #include <cstdint>     // uint64_t
@@ -23,7 +23,8 @@ struct StandardOptions {
 
   // Adds these to `options`, reads the command line and sets the number of threads. `--version` says which
   // kernels compute, on how many threads, and ends the program. Returns the words that are not options.
-  std::vector<std::string> parse(Options& options, int argc, char** argv, Index most_words = 0);
+  std::vector<std::string> parse(Options& options, const std::vector<std::string>& arguments,
+                                 Index most_words = 0);
 };
 
 std::string version_text();  // "attention.cpp, kernels v3 (8 numbers per vector), 2 threads"

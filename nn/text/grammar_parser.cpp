@@ -2,8 +2,8 @@
 #include <charconv>   // from_chars
 
 #include "core/error.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/grammar_rules.hpp"
-#include "nn/text/utf8.hpp"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>    // abs
 
 #include "core/error.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/vocabulary.hpp"  // StringMap
 
 namespace attn {

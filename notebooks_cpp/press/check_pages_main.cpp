@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
         "build/check_pages [DIR] [options]",
         "Opens every page of the book, the notebooks and the gallery in DIR (out) in a headless browser.");
     options.add("--all", &need_all, {.help = "a part that has not been made is an error"});
-    const std::vector<std::string> words = options.parse(argc, argv, 1);
+    const std::vector<std::string> words = options.parse({argv + 1, argv + argc}, 1);
     return check(words.empty() ? "out" : words[0], need_all);
   } catch (const Interrupted&) {
     return interrupted_code;

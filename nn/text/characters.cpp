@@ -1,4 +1,4 @@
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 #include <fmt/format.h>  // format
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 using namespace attn;
 
