@@ -4,11 +4,11 @@
 
 #include <algorithm>      // any_of
 #include <cctype>         // islower, isupper
+#include <iterator>       // ssize
 #include <unordered_set>  // unordered_set
 
 #include "notebooks_cpp/press/html.hpp"   // escape_html
 #include "notebooks_cpp/press/lines.hpp"  // words_of
-#include "notebooks_cpp/press/tokens.hpp"
 
 namespace attn::press {
 namespace {
@@ -38,30 +38,40 @@ bool looks_like_a_type(std::string_view word) {
          std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c); });
 }
 
-std::string shown(const Token& token, const Linker& link) {
+std::string_view colour_of(const Token& token) {
   constexpr const char* colours[] = {"", "n", "s", "s", "", "c", "p"};  // by kind
-  const bool word = token.kind == Token::Kind::word;
-  const std::string_view colour = !word                           ? colours[static_cast<int>(token.kind)]
-                                  : is_keyword(token.text)        ? "k"
-                                  : looks_like_a_type(token.text) ? "t"
-                                                                  : "";
-  std::string html = escape_html(token.text);
-  if (!colour.empty()) html = fmt::format("<span class=\"{}\">{}</span>", colour, html);
-  const std::string address = word && colour != "k" && link ? link(token.text) : "";
-  return address.empty() ? html : fmt::format("<a href=\"{}\">{}</a>", escape_html(address), html);
+  if (token.kind != Token::Kind::word) return colours[static_cast<int>(token.kind)];
+  return is_keyword(token.text) ? "k" : looks_like_a_type(token.text) ? "t" : "";
+}
+
+std::string coloured(std::string_view colour, std::string_view text) {
+  const std::string begin = fmt::format("<span class=\"{}\">", colour);
+  std::string html = begin;
+  for (const char c : escape_html(text))
+    if (c == '\n')
+      html += "</span>\n" + begin;
+    else
+      html += c;
+  return html + "</span>";
 }
 
 }  // namespace
 
-std::string highlight_cpp(std::string_view code, const Linker& link) {
+std::string highlight_cpp(std::string_view code, const NameLinker& link) {
+  const std::vector<Token> all = tokens(code);
   std::string html;
-  std::size_t at = 0;
-  for (const Token& token : tokens(code)) {
-    const std::size_t begin = token.text.data() - code.data();
-    html += escape_html(code.substr(at, begin - at)) + shown(token, link);
-    at = begin + token.text.size();
+  std::size_t end = 0;
+  for (Index i = 0; i < std::ssize(all); ++i) {
+    const std::string_view text = all[i].text, colour = colour_of(all[i]);
+    const std::size_t begin = text.data() - code.data();
+    html += escape_html(code.substr(end, begin - end));
+    end = begin + text.size();
+    const std::string shown = colour.empty() ? escape_html(text) : coloured(colour, text);
+    const bool name = all[i].kind == Token::Kind::word && colour != "k";
+    const std::string address = name && link ? link(all, i) : "";
+    html += address.empty() ? shown : fmt::format("<a href=\"{}\">{}</a>", escape_html(address), shown);
   }
-  return html + escape_html(code.substr(at));
+  return html + escape_html(code.substr(end));
 }
 
 }  // namespace attn::press

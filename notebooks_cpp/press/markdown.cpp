@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "notebooks_cpp/press/equations.hpp"
+#include "notebooks_cpp/press/highlight.hpp"
 #include "notebooks_cpp/press/math.hpp"
 
 namespace attn::press {

@@ -9,16 +9,19 @@
 // more than 100 columns.
 #pragma once
 
+#include <functional>   // function
 #include <string>       // string
 #include <string_view>  // string_view
 
-#include "notebooks_cpp/press/highlight.hpp"  // Linker
-#include "notebooks_cpp/press/html.hpp"       // Ids
+#include "notebooks_cpp/press/html.hpp"  // Ids
 
 namespace attn::press {
 
+// The address to write instead of the given one; "" leaves it.
+using Linker = std::function<std::string(std::string_view address)>;
+
 struct MarkdownOptions {
-  Linker link, image;  // the address to write instead of the given one; "" leaves it
+  Linker link, image;
   Ids* ids = nullptr;  // of headings, if several texts are on one page
 };
 

@@ -9,7 +9,7 @@
 #include "core/text.hpp"                         // to_utf8
 #include "notebooks_cpp/press/html.hpp"          // escape_html
 #include "notebooks_cpp/press/math_reader.hpp"   // LatexReader
-#include "notebooks_cpp/press/math_symbols.hpp"  // characters, lines, spaces, symbols
+#include "notebooks_cpp/press/math_symbols.hpp"  // signs, lines, spaces, symbols
 
 namespace attn::press {
 namespace {
@@ -31,8 +31,7 @@ std::string letter_in(const Alphabet& alphabet, char c) {
   const char32_t begin = first == '0' ? alphabet.digits : first == 'a' ? alphabet.small : alphabet.capitals;
   if (begin == 0) fail("math: \\{}{{{}}}: there is no such letter; it takes capitals", alphabet.name, c);
   const std::size_t older = alphabet.older.find(c);
-  return to_utf8(older < alphabet.older.size() ? alphabet.older_letters[older]
-                                                        : begin + char32_t(c - first));
+  return to_utf8(older < alphabet.older.size() ? alphabet.older_letters[older] : begin + char32_t(c - first));
 }
 
 struct Atom {
@@ -183,8 +182,8 @@ class Parser : LatexReader {
     const std::string_view character = take_word();
     if (c == '/') return {"<mo lspace=\"0\" rspace=\"0\">/</mo>"};
     if (c == '~') return {"<mspace width=\"0.333em\"></mspace>", Kind::none};
-    const auto found = characters.find(character);
-    return sign(found != characters.end() ? found->second : Symbol{Kind::ordinary, character});
+    const auto found = signs.find(character);
+    return sign(found != signs.end() ? found->second : Symbol{Kind::ordinary, character});
   }
 
   Atom command(std::string_view word) {

@@ -64,11 +64,11 @@ inline const SymbolTable symbols = table_of({
 });
 
 // What stands for itself.
-inline const SymbolTable characters = table_of({{Kind::open, "( ( [ ["},
-                                                {Kind::close, ") ) ] ] ! !"},
-                                                {Kind::operation, "+ + - − * ∗"},
-                                                {Kind::relation, "= = < < > > : :"},
-                                                {Kind::punctuation, ", , ; ;"}});
+inline const SymbolTable signs = table_of({{Kind::open, "( ( [ ["},
+                                           {Kind::close, ") ) ] ] ! !"},
+                                           {Kind::operation, "+ + - − * ∗"},
+                                           {Kind::relation, "= = < < > > : :"},
+                                           {Kind::punctuation, ", , ; ;"}});
 
 // Lines as long as what they belong to, as CSS.
 inline const std::unordered_map<std::string_view, Symbol> lines = {
