@@ -275,6 +275,7 @@ std::string mutants_header(const std::string& folder) {
   std::string out = fmt::format("// Made from {} and the solution beside it.\n#pragma once\n", file);
   for (const std::string& include : solution.includes) out += include + "\n";
   return out +
+         "#include <map>\n#include <numeric>\n#include <set>\n"  // what mistakes may use as well
          "#include \"lessons/coach/checked.hpp\"\n"
          "#include \"lessons/coach/grading.hpp\"\n"
          "#pragma GCC system_header\n"
