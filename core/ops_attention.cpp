@@ -17,10 +17,10 @@
 #include <algorithm>  // fill, max, min
 #include <cmath>      // log, sqrt
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/gemm.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -290,14 +290,6 @@ void attend_backward(const Geometry& geometry, const real* q, const real* k, con
         }
     });
   }
-}
-
-// The gradient buffer of a tensor, zeroed if it is new; null if it needs none.
-real* zeroed_grad(const Tensor& tensor) {
-  if (!tensor || !tensor.needs_grad()) return nullptr;
-  const GradTarget target = grad_target(tensor);
-  if (!target.accumulate) std::fill(target.data, target.data + tensor.numel(), real{0});
-  return target.data;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include <cmath>  // cos, log, pow, sin, sqrt
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -77,10 +77,9 @@ void for_each_pair(const Broadcast& broadcast, const Function& function) {
 template <class Function>
 void add_broadcast_grad(const Tensor& operand, const Broadcast& broadcast, bool first,
                         const Function& function) {
-  const GradTarget target = grad_target(operand);
-  if (!target.accumulate) std::fill(target.data, target.data + operand.numel(), real{0});
+  real* gradient = zeroed_grad(operand);
   for_each_pair(broadcast,
-                [&](Index out, Index a, Index b) { target.data[first ? a : b] += function(out, a, b); });
+                [&](Index out, Index a, Index b) { gradient[first ? a : b] += function(out, a, b); });
 }
 
 // A binary op given by three functions: f(x, y), and what a gradient g of the result hands on to x and to y.

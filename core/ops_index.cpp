@@ -1,8 +1,8 @@
 #include <algorithm>  // copy, fill
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -21,10 +21,9 @@ Tensor embedding(const Tensor& table, const IntTensor& ids) {
   }
   // A row that was looked up several times gets the sum of the gradients.
   return record(out, "embedding", {table}, [table, ids, C, n](const Tensor& out) {
-    const GradTarget target = grad_target(table);
-    if (!target.accumulate) std::fill(target.data, target.data + table.numel(), real{0});
+    real* gradient = zeroed_grad(table);
     for (Index i = 0; i < n; ++i) {
-      real* row = target.data + ids[i] * C;
+      real* row = gradient + ids[i] * C;
       kernels().add(C, row, grad_data(out) + i * C, row);
     }
   });
@@ -52,9 +51,8 @@ Tensor gather(const Tensor& x, int axis, const IntTensor& index) {
     out.data()[i] = x.data()[source(index, i)];
   }
   return record(out, "gather", {x}, [x, index, source](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
-    for (Index i = 0; i < out.numel(); ++i) target.data[source(index, i)] += grad_data(out)[i];
+    real* gradient = zeroed_grad(x);
+    for (Index i = 0; i < out.numel(); ++i) gradient[source(index, i)] += grad_data(out)[i];
   });
 }
 

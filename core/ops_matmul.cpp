@@ -1,6 +1,6 @@
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/gemm.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {

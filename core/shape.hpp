@@ -23,7 +23,11 @@ class Shape {
   Shape(const Index* dims, int rank);
 
   int rank() const { return rank_; }
-  Index numel() const;
+  Index numel() const {
+    Index n = 1;
+    for (int i = 0; i < rank_; ++i) n *= dims_[i];
+    return n;
+  }
   // Negative axes count from the end: shape[-1] is the last axis.
   Index operator[](int axis) const { return dims_[axis < 0 ? axis + rank_ : axis]; }
   Index& operator[](int axis) { return dims_[axis < 0 ? axis + rank_ : axis]; }
@@ -33,6 +37,8 @@ class Shape {
 
   // Elements per step along `axis`: the product of the sizes to its right.
   Index stride(int axis) const;
+  // Where the element with these indices, one for each axis, lies among all; throws when it is outside.
+  Index offset(std::initializer_list<Index> index) const;
   Shape with(int axis, Index size) const;      // the same shape, one axis resized
   Shape without(int axis) const;               // one axis removed
   Shape inserted(int axis, Index size) const;  // one axis added before `axis`

@@ -8,7 +8,7 @@
 #include <cmath>  // sqrt
 
 #include "core/ops.hpp"
-#include "nn/parameters.hpp"
+#include "core/parameters.hpp"
 
 namespace attn {
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "core/ops.hpp"
+#include "core/parameters.hpp"
 #include "nn/config.hpp"
-#include "nn/parameters.hpp"
 
 namespace attn {
 

@@ -3,8 +3,8 @@
 #include <algorithm>  // min
 #include <cmath>      // cos, log, pow, sin
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
+#include "core/op.hpp"
 
 namespace attn {
 namespace {

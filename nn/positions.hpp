@@ -11,8 +11,8 @@
 #pragma once
 
 #include "core/ops.hpp"
+#include "core/parameters.hpp"
 #include "nn/config.hpp"
-#include "nn/parameters.hpp"
 
 namespace attn {
 

@@ -22,6 +22,7 @@
 
 #include "core/gemm.hpp"
 #include "core/kernels/gemm_kernels.hpp"  // burn
+#include "core/op.hpp"  // node_of
 #include "core/parallel.hpp"
 #include "nn/decode.hpp"
 #include "notebooks_cpp/notebook.hpp"
@@ -144,11 +145,11 @@ void run_timed(Node* node, const Tensor& output) {
 }
 
 void watch(const Tensor& tensor) {
-  Node* node = tensor.body()->node;
+  Node* node = node_of(tensor);
   if (!node || originals.count(node)) return;
   originals[node] = node->run;
   node->run = run_timed;
-  for (int i = 0; i < node->input_count; ++i) watch(node->inputs()[i]);
+  for (const Tensor& input : node->inputs()) watch(input);
 }
 
 // %%

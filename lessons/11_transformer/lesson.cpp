@@ -408,7 +408,7 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
   const Tensor& table = model.target_embedding.table;
   const TransformerConfig base = base_config();
   const Pieces pieces = count_by_hand(base);
-  lesson.claim(model.source_embedding.table.body() == table.body(),
+  lesson.claim(model.source_embedding.table.is(table),
                "source and target share one table of shape {}, and it is in the list of parameters once",
                table.shape().str());
   lesson.say("In the paper's size, two more tables would be {} numbers more: over half of the model again.",

@@ -1,4 +1,4 @@
-#include "core/autograd.hpp"
+#include "core/op.hpp"
 
 #include <doctest/doctest.h>
 
@@ -356,6 +356,29 @@ TEST_CASE("an op made of other ops may bring a gradient of its own") {
   CHECK(x.grad().values() == Values{3, 3});
   x.zero_grad();
   CHECK(pool_statistics().bytes_in_use == before);
+}
+
+TEST_CASE("an op may have any number of inputs; those that are empty or need no gradient are left out") {
+  std::vector<Tensor> x;
+  for (int i = 0; i < 12; ++i) x.push_back(full({2}, real(i)).requires_grad(i != 5));
+  const auto add_all = [&](const auto& inputs) {
+    return record(zeros({2}), "add_all", inputs, [x](const Tensor& out) {
+      for (int i = 0; i < 12; ++i)
+        if (i != 5) add_grad(x[i], [&](Index k) { return real(i + 1) * grad_data(out)[k]; });
+    });
+  };
+  const Tensor none,
+      from_list = record(zeros({2}), "list",
+                         {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], none, x[11]},
+                         [](const Tensor&) {});
+  CHECK(node_of(from_list)->inputs().size() == 10);
+  CHECK(node_of(from_list)->inputs()[9].is(x[11]));
+  const Tensor out = add_all(x);
+  CHECK(node_of(out)->inputs().size() == 11);
+  backward(out, ones({2}));
+  for (int i = 0; i < 12; ++i)
+    if (i != 5) CHECK(x[i].grad().values() == Values{real(i + 1), real(i + 1)});
+  CHECK_FALSE(x[5].has_grad());
 }
 
 TEST_CASE("the graph can be drawn: one box a tensor, with op and shape, and an arrow from each input") {

@@ -46,7 +46,7 @@ TEST_CASE("cross_entropy is its composed twin, with label smoothing; a smoothing
   const Index V = 13;
   const IntTensor targets = random_ids({6}, V, 4);
   const auto plain = [&](const Tensor& logits) {
-    return neg(mean(gather(log_softmax(logits), 1, targets.reshape({6, 1}))));
+    return neg(mean(gather(log_softmax(logits), 1, IntTensor({6, 1}, targets.values()))));
   };
   const Tensor logits = random_tensor({6, V});
   for (const real smoothing : {real(0.1), real(0.5)})
@@ -115,8 +115,8 @@ TEST_CASE("feed-forward computes each of its three formulas") {
 TEST_CASE("dropout acts in training alone, and says when it has no generator") {
   const Tensor x = ones({1000});
   Rng rng(1);
-  CHECK(Context{}.drop(x, real(0.5)).body() == x.body());
-  CHECK(Context{.training = true, .rng = &rng}.drop(x, 0).body() == x.body());
+  CHECK(Context{}.drop(x, real(0.5)).is(x));
+  CHECK(Context{.training = true, .rng = &rng}.drop(x, 0).is(x));
   const Tensor dropped = Context{.training = true, .rng = &rng}.drop(x, real(0.5));
   CHECK(max(dropped).item() == 2);
   CHECK(mean(dropped).item() == doctest::Approx(1).epsilon(0.1));
@@ -135,7 +135,7 @@ TEST_CASE("a list of parameters has the path of each tensor, and a tied one once
   CHECK(list[1].name == "encoder.block.0.self.query.weight");
   Index tables = 0, numbers = 0;
   for (const Parameter& parameter : list) {
-    tables += parameter.tensor.body() == model.target_embedding.table.body();
+    tables += parameter.tensor.is(model.target_embedding.table);
     numbers += parameter.tensor.numel();
     CHECK(parameter.tensor.needs_grad());
     for (const Parameter& other : list) CHECK((other.name == parameter.name) == (&other == &parameter));

@@ -23,7 +23,7 @@ class ParameterList {
   void add(const std::string& name, const Tensor& tensor) {
     if (!tensor) return;  // a layer without a bias
     for (const Parameter& known : items_)
-      if (known.tensor.body() == tensor.body()) return;
+      if (known.tensor.is(tensor)) return;
     items_.push_back({prefix_ + name, tensor});
   }
 
