@@ -221,7 +221,11 @@ void how_bleu_counts(Lesson& lesson) {
   for (const std::string output :
        {"the black cat eats a red apple", "the black cat eats a small", "the black cat eats a a a a"}) {
     const BleuByHand by_hand = bleu_by_hand(tokenize_13a(output), tokenize_13a(reference));
-    worst = std::max(worst, std::fabs(by_hand.score - bleu({output}, {{reference}}).score));
+    const Bleu by_library = bleu({output}, {{reference}});
+    worst = std::max(worst, std::fabs(by_hand.score - by_library.score));
+    worst = std::max(worst, std::fabs(by_hand.brevity - by_library.brevity_penalty));
+    for (std::size_t n = 0; n < 4; ++n)
+      worst = std::max(worst, std::fabs(100 * by_hand.precisions[n] - by_library.precisions[n]));
     rows.push_back({output});
     for (const double precision : by_hand.precisions)
       rows.back().push_back(fmt::format("{:.0f}%", 100 * precision));

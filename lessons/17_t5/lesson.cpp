@@ -239,7 +239,7 @@ Stories read_stories(Index count, std::uint64_t seed, const WordVocabulary* know
   std::vector<std::string> all = lines;
   all.push_back("fill: who: colour: " + joined(names) + " " + joined(colours));
   const WordVocabulary vocabulary =
-      known ? *known : WordVocabulary::learn(all, {.specials = {"<X>", "<Y>", "<Z>", "<U>", "<V>", "<W>"}});
+      known ? *known : WordVocabulary::learn(all, {"<X>", "<Y>", "<Z>", "<U>", "<V>", "<W>"});
   Stories out{vocabulary, {.first_sentinel = vocabulary.special("<X>"), .sentinels = 6}, {}};
   for (const std::string& line : lines) {
     Story story{vocabulary.encode(line), -1, -1};
