@@ -11,7 +11,7 @@ TransformerConfig bert_config(const BertSize& size) {
           .d_ff = 4 * size.d_model,
           .positions = Positions::learned,
           .max_length = size.max_length,
-          .feed_forward = FeedForwardKind::gelu};
+          .feed_forward = {.activation = Activation::gelu}};
 }
 
 Bert::Bert(const TransformerConfig& settings, Rng& rng) : config(settings) {

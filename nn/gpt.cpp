@@ -13,7 +13,7 @@ TransformerConfig gpt_config(const GptSize& size) {
           .positions = Positions::learned,
           .max_length = size.max_length,
           .pre_norm = true,
-          .feed_forward = FeedForwardKind::gelu,
+          .feed_forward = {.activation = Activation::gelu},
           .initialization = Initialization::normal};
 }
 

@@ -351,7 +351,10 @@ void feed_forward(Lesson& lesson) {
   const Index paper = parameters_of(FeedForward({}, dice)).count(),
               attention_part = parameters_of(MultiHeadAttention({}, true, dice)).count();
   const Index swiglu =
-      parameters_of(FeedForward({.d_ff = 1365, .feed_forward = FeedForwardKind::swiglu, .bias = false}, dice))
+      parameters_of(FeedForward({.d_ff = 1365,
+                                 .feed_forward = {.activation = Activation::silu, .gated = true},
+                                 .bias = false},
+                                dice))
           .count();
   lesson.claim(paper == 2 * 512 * 2048 + 2048 + 512,
                "it has {} parameters, attention {}: two thirds of a block are in the feed-forward network",

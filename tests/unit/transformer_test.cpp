@@ -24,12 +24,14 @@ std::vector<Setting> all_settings() {
   add("pre-norm").pre_norm = true;
   add("grouped keys").kv_heads = 1;
   add("window").window = 2;
-  add("gelu").feed_forward = FeedForwardKind::gelu;
+  add("gelu").feed_forward = {.activation = Activation::gelu};
+  add("geglu").feed_forward = {.activation = Activation::gelu, .gated = true};
   add("untied").tie_embeddings = false;
   add("normal initialisation").initialization = Initialization::normal;
   TransformerConfig& modern = add("rope, RMSNorm, SwiGLU, no biases");
   modern.positions = Positions::rope, modern.norm = NormKind::rms, modern.pre_norm = true;
-  modern.feed_forward = FeedForwardKind::swiglu, modern.bias = false, modern.kv_heads = 1;
+  modern.feed_forward = {.activation = Activation::silu, .gated = true};
+  modern.bias = false, modern.kv_heads = 1;
   TransformerConfig& t5 = add("T5");
   t5 = t5_config({.vocabulary = 7, .d_model = 8, .heads = 2, .layers = 2});
   t5.dropout = 0;
