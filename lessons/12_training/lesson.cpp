@@ -303,9 +303,10 @@ Lessons learn(Lesson& lesson, Game game, Index steps) {
                    return StepLoss{teach(model, batch, training, real(0.1)), batch.target.numel()};
                  },
              .after_step =
-                 [&](Index step) {
+                 [&](const TrainPoint& point) {
                    for (const Index part : {16, 8, 4, 2, 1})
-                     if (step == steps / part) result.looks.push_back(look_at(model, probe, game, step));
+                     if (point.step == steps / part)
+                       result.looks.push_back(look_at(model, probe, game, point.step));
                  }});
   examine(model, game, data, result);
   return result;

@@ -284,7 +284,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   }
   if (end == TrainEnd::time_limit)
     lesson.print("The time is up. To go on for longer: {} resume{} --time-limit SECONDS", command, options);
-  show_curve(lesson, name, run.curve);
+  show_curve(lesson, name, run.history);
 
   how_bleu_counts(lesson);
   lesson.section("Sentences it has never seen");
@@ -311,7 +311,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   if (early) {  // not if the training went on from a later step
     lesson.section("Where it should look");
     lesson.say("At step {} it was still wrong: the loss was {:.2f} a token, where it is {:.4f} now.",
-               run.curve.validations.at(0).step, early->loss, look.loss);
+               run.history.validations.at(0).step, early->loss, look.loss);
     show_gradient(lesson, name, *early, look);
   }
   lesson.section("Several hypotheses: the beam");

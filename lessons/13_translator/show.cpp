@@ -75,13 +75,13 @@ Look look_at(const Translator& translator, const Pair& pair) {
   return look;
 }
 
-void show_curve(Lesson& lesson, const std::string& name, const Curve& curve) {
+void show_curve(Lesson& lesson, const std::string& name, const History& history) {
   viz::Series training{.name = "training", .smooth = 0.9}, validation{.name = "validation", .points = true};
-  for (const TrainPoint& point : curve.steps) {
+  for (const TrainPoint& point : history.steps) {
     training.x.push_back(static_cast<double>(point.step));
     training.y.push_back(point.loss);
   }
-  for (const ValidationPoint& point : curve.validations) {
+  for (const ValidationPoint& point : history.validations) {
     validation.x.push_back(static_cast<double>(point.step));
     validation.y.push_back(point.loss);
   }

@@ -18,7 +18,7 @@ struct Look {
 };
 Look look_at(const Translator& translator, const Pair& pair);
 
-void show_curve(Lesson& lesson, const std::string& name, const Curve& curve);
+void show_curve(Lesson& lesson, const std::string& name, const History& history);
 void show_attention(Lesson& lesson, const std::string& name, const Look& look);
 // Early in training and now: where it looked, where the gradient pulled it, where it looks.
 void show_gradient(Lesson& lesson, const std::string& name, const Look& early, const Look& now);

@@ -268,7 +268,7 @@ Training train_gpt(Lesson& lesson, const Gpt& model, const Text& text) {
              return StepLoss{cross_entropy(model(windows.reads, context), windows.writes), B * T};
            },
        .validate = [&] { return unseen_loss(model, text); },
-       .after_step = take_sample});
+       .after_step = [&](const TrainPoint& point) { take_sample(point.step); }});
   return training;
 }
 

@@ -29,7 +29,7 @@ struct SmallRun {
     return cross_entropy(model(source, {}, shift_right(target, 1), {}, context), target);
   }
 
-  History train_to(Index steps, const std::function<void(Index)>& after_step = nullptr) {
+  History train_to(Index steps, const std::function<void(const TrainPoint&)>& after_step = nullptr) {
     return train(optimizer, {.steps = steps, .schedule = {.peak = 1e-2}, .progress = false},
                  {.loss =
                       [this](Index batch) {

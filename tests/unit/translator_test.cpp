@@ -71,16 +71,16 @@ TEST_CASE("a run that was stopped and resumed ends with the same bits as one tha
   settings.time_limit = 1e-9;  // the time is up after every step
   TrainEnd end = Run::start(settings)->train(lesson, no_look);
   int stops = 0;
-  std::string curve;
+  std::string history;
   for (; end == TrainEnd::time_limit && stops < 20; ++stops) {
     REQUIRE(std::filesystem::exists(settings.run_path()));
     const auto run = Run::resume(settings);
     end = run->train(lesson, no_look);
-    curve = run->curve.text();
+    history = run->history.text();
   }
   CHECK(stops == 8);
   CHECK_FALSE(std::filesystem::exists(settings.run_path()));
-  CHECK(curve == whole->curve.text());
+  CHECK(history == whole->history.text());
   CHECK(bytes_of((folder / "parts.safetensors").string()) ==
         bytes_of((folder / "whole.safetensors").string()));
 }
