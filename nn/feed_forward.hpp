@@ -26,7 +26,7 @@ struct FeedForward {
     if (kind.gated) gate = Linear(config.d_model, config.d_ff, rng, config.bias, config.initialization);
   }
 
-  Tensor operator()(const Tensor& x, Context& context) const {  // (B, T, C) -> (B, T, C)
+  Tensor operator()(const Tensor& x, const Context& context = {}) const {  // (B, T, C) -> (B, T, C)
     const Tensor hidden = kind.gated ? gate(x, kind.activation) * first(x) : first(x, kind.activation);
     return second(context.drop(hidden, dropout));  // hidden: (B, T, d_ff)
   }

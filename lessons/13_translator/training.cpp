@@ -156,10 +156,10 @@ TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
                              .label = "training",
                              .time_limit = settings.time_limit};
   const auto loss = [&](Index number) {
-    const TranslationBatch batch = batch_of(make_batch(train_, rows_of(number)));
-    Context context{.training = true, .rng = &dropout_};
+    const Batch batch = make_batch(train_, rows_of(number));
+    const Context context{.training = true, .rng = &dropout_};
     return StepLoss{translator.loss(batch, context, real(settings.smoothing)),
-                    batch.source.numel() + batch.reads.numel()};
+                    batch.source.ids.numel() + batch.targets.numel()};
   };
   const auto after_step = [&](const TrainPoint& point) {
     if (point.step == every) early_look();

@@ -104,8 +104,7 @@ TEST_CASE("feed-forward computes its formula, with any activation, plain and gat
       const Tensor first = project(layer.first, x);
       const Tensor hidden =
           gated ? activate(project(layer.gate, x), activation) * first : activate(first, activation);
-      Context context;
-      check_close(layer(x, context), project(layer.second, hidden));
+      check_close(layer(x), project(layer.second, hidden));
       CHECK(parameters_of(layer).size() == (gated ? 6 : 4));
     }
 }

@@ -124,12 +124,11 @@ TEST_CASE("the gradients of several batches are averaged into one step, as of on
   SmallRun large(1, 0), pieces(1, 0);
   const IntTensor source = random_ids({6, 5}, 9, 1), target = random_ids({6, 4}, 7, 2);
   const auto loss = [&](SmallRun& run, Index begin, Index end) {
-    Context context;
     const auto rows = [&](const IntTensor& x) {
       return IntTensor({end - begin, x.shape()[1]}, {&x(begin, 0), x.data() + end * x.shape()[1]});
     };
     const IntTensor wanted = rows(target);
-    return StepLoss{cross_entropy(run.model(rows(source), {}, shift_right(wanted, 1), {}, context), wanted), 4};
+    return StepLoss{cross_entropy(run.model(rows(source), shift_right(wanted, 1)), wanted), 4};
   };
   const TrainOptions options{.steps = 3, .schedule = {.peak = 1e-3}, .clip = 0.1, .progress = false};
   TrainOptions in_pieces = options;
@@ -215,11 +214,11 @@ TEST_CASE("training has the same bits on 1, 2 and 4 threads") {
   for (const int count : {1, 2, 4}) {
     const Threads threads(count);
     SmallRun run;
-    Context context{.training = true, .rng = &run.rng};
+    const Context context{.training = true, .rng = &run.rng};
     // Long enough that the loops are shared among threads.
     const IntTensor source = random_ids({24, 40}, 9, 1), target = random_ids({24, 40}, 7, 2);
     const TrainCallbacks callbacks{.loss = [&](Index) {
-      return StepLoss{cross_entropy(run.model(source, {}, shift_right(target, 1), {}, context), target), 1};
+      return StepLoss{cross_entropy(run.model(source, shift_right(target, 1), context), target), 1};
     }};
     train(run.optimizer, {.steps = 3, .progress = false}, callbacks);
     if (count == 1) values = run.values();
