@@ -172,9 +172,10 @@ build/gallery: $(O)/lessons/support/gallery_main.o $(O)/lessons/support/options.
 
 # --- benchmarks: the peers are compared with if they are installed ---
 ifneq ($(filter bench%,$(MAKECMDGOALS)),)
-  has_header = $(shell echo '\#include <$(1)>' | $(CXX) -E -x c++ $(TORCH_INCLUDE) - >/dev/null 2>&1 && echo yes)
+  has_header = $(shell $(CXX) $(TORCH_INCLUDE) -E -x c++ -include $(1) /dev/null >/dev/null 2>&1 && echo yes)
   TORCH_INCLUDE := -isystem /usr/include/torch/csrc/api/include
-  ifneq ($(call has_header,cblas.h),)
+  # cblas.h may be another library's: what counts is that OpenBLAS links.
+  ifneq ($(shell echo 'int main() {}' | $(CXX) -x c++ - -lopenblas -o /dev/null >/dev/null 2>&1 && echo yes),)
     GEMM_PEERS += -DATTN_BENCH_OPENBLAS
     GEMM_LIBS  += -lopenblas
   endif
