@@ -1,4 +1,4 @@
-#include <cmath>  // cos, log, pow, sin, sqrt
+#include <cmath>  // log, pow, sqrt
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
@@ -197,13 +197,6 @@ Tensor div(const Tensor& a, const Tensor& b) {
       kernels().div);
 }
 
-Tensor pow(const Tensor& a, const Tensor& b) {
-  return binary(
-      "pow", a, b, [](real x, real y) { return std::pow(x, y); },
-      [](real x, real y, real g) { return g * power_derivative(x, y); },
-      [](real x, real y, real g) { return x == 0 && y >= 0 ? real{0} : g * std::pow(x, y) * std::log(x); });
-}
-
 Tensor add(const Tensor& x, real value) {
   return unary(
       "add", x, [value](real x) { return x + value; }, [](real, real) { return real{1}; });
@@ -233,16 +226,6 @@ Tensor log(const Tensor& x) {
 Tensor sqrt(const Tensor& x) {
   return unary(
       "sqrt", x, [](real x) { return std::sqrt(x); }, [](real, real y) { return real(0.5) / y; });
-}
-
-Tensor sin(const Tensor& x) {
-  return unary(
-      "sin", x, [](real x) { return std::sin(x); }, [](real x, real) { return std::cos(x); });
-}
-
-Tensor cos(const Tensor& x) {
-  return unary(
-      "cos", x, [](real x) { return std::cos(x); }, [](real x, real) { return -std::sin(x); });
 }
 
 Tensor activate(const Tensor& x, Activation activation) {
@@ -290,8 +273,6 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
                          [&](Index i, Index, Index) { return c[i] != 0 ? real{0} : g[i]; });
   });
 }
-
-Tensor masked_fill(const Tensor& x, const Tensor& mask, real value) { return where(mask, scalar(value), x); }
 
 Tensor broadcast_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;

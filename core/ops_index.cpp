@@ -36,26 +36,4 @@ Tensor take_rows(const Tensor& x, const std::vector<int>& rows) {
   return reshape(embedding(table, IntTensor({count}, rows)), x.shape().with(0, count));
 }
 
-Tensor gather(const Tensor& x, int axis, const IntTensor& index) {
-  axis = normalize_axis("gather", x.shape(), axis);
-  if (index.shape().rank() != x.rank() || !(index.shape().with(axis, 0) == x.shape().with(axis, 0)))
-    fail("gather: index {} and {} differ in more than axis {}", index.shape().str(), x.shape().str(), axis);
-  const Index size = x.shape()[axis], picks = index.shape()[axis], inner = x.shape().stride(axis);
-  const Tensor out = empty(index.shape());
-  const auto source = [size, picks, inner](const IntTensor& index, Index i) {
-    return (i / (picks * inner) * size + index[i]) * inner + i % inner;
-  };
-  for (Index i = 0; i < out.numel(); ++i) {
-    if (index[i] < 0 || index[i] >= size)
-      fail("gather: index {} is outside axis {} of {}, which has size {}", index[i], axis, x.shape().str(),
-           size);
-    out.data()[i] = x.data()[source(index, i)];
-  }
-  return record(out, "gather", {x}, [x, index, source](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
-    for (Index i = 0; i < out.numel(); ++i) target.data[source(index, i)] += grad_data(out)[i];
-  });
-}
-
 }  // namespace attn
