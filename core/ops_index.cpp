@@ -1,4 +1,6 @@
 #include <algorithm>  // copy, fill
+#include <iterator>   // ssize
+#include <vector>     // vector
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
@@ -31,7 +33,7 @@ Tensor embedding(const Tensor& table, const IntTensor& ids) {
 }
 
 Tensor take_rows(const Tensor& x, const std::vector<int>& rows) {
-  const Index count = static_cast<Index>(rows.size()), available = x.size(0);
+  const Index count = std::ssize(rows), available = x.size(0);
   const Tensor table = reshape(x, {available, available ? x.numel() / available : 0});
   return reshape(embedding(table, IntTensor({count}, rows)), x.shape().with(0, count));
 }
