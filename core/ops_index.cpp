@@ -1,4 +1,6 @@
 #include <algorithm>  // copy, fill
+#include <iterator>   // ssize
+#include <vector>     // vector
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"
@@ -30,30 +32,9 @@ Tensor embedding(const Tensor& table, const IntTensor& ids) {
 }
 
 Tensor take_rows(const Tensor& x, const std::vector<int>& rows) {
-  const Index count = static_cast<Index>(rows.size()), available = x.size(0);
+  const Index count = std::ssize(rows), available = x.size(0);
   const Tensor table = reshape(x, {available, available ? x.numel() / available : 0});
   return reshape(embedding(table, IntTensor({count}, rows)), x.shape().with(0, count));
-}
-
-Tensor gather(const Tensor& x, int axis, const IntTensor& index) {
-  axis = normalize_axis("gather", x.shape(), axis);
-  if (index.shape().rank() != x.rank() || !(index.shape().with(axis, 0) == x.shape().with(axis, 0)))
-    fail("gather: index {} and {} differ in more than axis {}", index.shape().str(), x.shape().str(), axis);
-  const Index size = x.shape()[axis], picks = index.shape()[axis], inner = x.shape().stride(axis);
-  const Tensor out = empty(index.shape());
-  const auto source = [size, picks, inner](const IntTensor& index, Index i) {
-    return (i / (picks * inner) * size + index[i]) * inner + i % inner;
-  };
-  for (Index i = 0; i < out.numel(); ++i) {
-    if (index[i] < 0 || index[i] >= size)
-      fail("gather: index {} is outside axis {} of {}, which has size {}", index[i], axis, x.shape().str(),
-           size);
-    out.data()[i] = x.data()[source(index, i)];
-  }
-  return record(out, "gather", {x}, [x, index, source](const Tensor& out) {
-    real* gradient = zeroed_grad(x);
-    for (Index i = 0; i < out.numel(); ++i) gradient[source(index, i)] += grad_data(out)[i];
-  });
 }
 
 }  // namespace attn

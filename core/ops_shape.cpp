@@ -1,4 +1,7 @@
-#include <algorithm>  // copy, swap
+#include <algorithm>  // copy, fill, min
+#include <iterator>   // ssize
+#include <utility>    // swap
+#include <vector>     // vector
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"
@@ -45,8 +48,8 @@ Tensor permute_axes(const char* op, const Tensor& x, const Axes& axes) {
     const real* g = grad_data(out);
     for_each_run(x.shape(), out.shape(), axes, [&](Index to, Index from, Index count, Index step) {
       for (Index i = 0; i < count; ++i) {
-        real& place = target.data[from + i * step];
-        place = target.accumulate ? place + g[to + i] : g[to + i];
+        real& element = target.data[from + i * step];
+        element = target.accumulate ? element + g[to + i] : g[to + i];
       }
     });
   });
@@ -64,7 +67,7 @@ Tensor transpose(const Tensor& x, int axis0, int axis1) {
 }
 
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {
-  if (static_cast<int>(order.size()) != x.rank())
+  if (std::ssize(order) != x.rank())
     fail("permute: {} axes given for a tensor of shape {}", order.size(), x.shape().str());
   Axes axes;
   bool taken[Shape::max_rank] = {};

@@ -21,7 +21,6 @@
 #include <unordered_map>  // unordered_map
 
 #include "core/gemm.hpp"
-#include "core/kernels/gemm_kernels.hpp"  // burn
 #include "core/op.hpp"  // node_of
 #include "core/parallel.hpp"
 #include "nn/decode.hpp"
@@ -57,7 +56,7 @@ double seconds_of(const Work& work) {
 // %%
 double peak_gflops() {  // of one core
   double flop = 0;
-  const double seconds = seconds_of([&] { flop = kernels().gemm->burn(100000); });
+  const double seconds = seconds_of([&] { flop = kernels().burn(100000); });
   return flop / seconds / 1e9;
 }
 
@@ -100,9 +99,9 @@ void put(const std::vector<Place>& places, viz::Series& series) {
 
 Place product(Index n) {  // (n, n) x (n, n)
   const Tensor a = ones({n, n}), b = ones({n, n}), c = zeros({n, n});
-  return measure(fmt::format("{}", n), 2.0 * n * n * n, 3.0 * n * n, [&] {
-    gemm({.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n}, a.data(), b.data(), c.data());
-  });
+  const ConstMatrix A{a.data(), n, n}, B{b.data(), n, n};
+  const Matrix C{c.data(), n, n};
+  return measure(fmt::format("{}", n), 2.0 * n * n * n, 3.0 * n * n, [&] { gemm(A, B, C); });
 }
 
 std::vector<Place> ops_of_a_model() {

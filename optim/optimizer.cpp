@@ -52,8 +52,8 @@ void Adam::update(real learning_rate, real gradient_scale, const real* gradients
                       .correction2 = static_cast<real>(1 - std::pow(options_.beta2, t)),
                       .gradient_scale = gradient_scale};
   parallel_for(block.size(), elementwise_grain, [&](Index begin, Index end) {
-    kernels().adam(end - begin, step, block.values() + begin, gradients + begin, m_.data() + begin,
-                   v_.data() + begin);
+    kernels().adam(end - begin, step,
+                   {block.values() + begin, gradients + begin, m_.data() + begin, v_.data() + begin});
   });
 }
 

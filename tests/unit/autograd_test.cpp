@@ -74,7 +74,7 @@ Tensor random_graph(std::uint64_t seed, const std::vector<Tensor>& inputs) {
         case 4:
           return gelu(a);
         case 5:
-          return silu(a) + sin(b);
+          return silu(a) + tanh(b);
         case 6:
           return softmax(a) * b;
         case 7:
