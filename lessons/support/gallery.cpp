@@ -5,6 +5,7 @@
 #include <algorithm>  // find_if, sort
 #include <cctype>     // toupper
 #include <fstream>    // ifstream
+#include <sstream>    // istringstream
 
 #include "core/atomic_file.hpp"
 #include "lessons/support/html.hpp"
@@ -57,7 +58,7 @@ std::string folder_title(const std::string& folder) {
   std::string title = folder.substr(std::min(folder.find_first_not_of("0123456789_"), folder.size()));
   std::replace(title.begin(), title.end(), '_', ' ');
   const bool abbreviation = title == "gpt" || title == "bert";
-  for (std::size_t i = 0; i < (abbreviation ? title.size() : std::min<std::size_t>(1, title.size())); ++i)
+  for (std::size_t i = 0; i < title.size() && (i == 0 || abbreviation); ++i)
     title[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[i])));
   return title;
 }
@@ -66,13 +67,12 @@ std::vector<PictureRecord> recorded_pictures(const fs::path& folder) {
   std::vector<PictureRecord> records;
   std::ifstream stream(folder / "pictures.tsv");
   for (std::string line; std::getline(stream, line);) {
-    if (line.empty()) continue;
-    const std::size_t first = std::min(line.find('\t'), line.size());
-    const std::size_t second = std::min(line.find('\t', first + 1), line.size());
-    const auto field = [&](std::size_t from, std::size_t to) {
-      return from < to ? line.substr(from, to - from) : std::string();
-    };
-    records.push_back({line.substr(0, first), field(first + 1, second), field(second + 1, line.size())});
+    std::istringstream fields(line);
+    PictureRecord record;
+    std::getline(fields, record.file, '\t');
+    std::getline(fields, record.title, '\t');
+    std::getline(fields, record.caption);
+    if (!line.empty()) records.push_back(record);
   }
   return records;
 }
@@ -130,8 +130,7 @@ void write_gallery(const fs::path& out) {
   if (sections.empty())
     sections = "<section><p>No pictures yet: a lesson draws them when it runs.</p></section>\n";
   std::string body = fmt::format(
-      "<header>\n<h1>{}</h1>\n<p>What every lesson drew on this machine. Click a picture to open it in "
-      "full.</p>\n"
+      "<header>\n<h1>{}</h1>\n<p>What every lesson drew on this machine. Click a picture to enlarge it.</p>\n"
       "</header>\n",
       title);
   if (!links.empty()) body += "<nav aria-label=\"Lessons\"><div>\n" + links + "</div></nav>\n";
