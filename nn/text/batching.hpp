@@ -11,8 +11,9 @@
 // The same seed gives the same order on any machine. Every sequence is used exactly once.
 #pragma once
 
-#include <cstdint>  // uint64_t
-#include <vector>   // vector
+#include <cstdint>   // uint64_t
+#include <iterator>  // ssize
+#include <vector>    // vector
 
 #include "core/rng.hpp"
 #include "nn/text/corpus.hpp"

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>  // ssize
 #include <string>
 #include <vector>
 
