@@ -5,7 +5,10 @@
 // integers.
 #pragma once
 
-#include <cstdint>  // uint32_t, uint64_t
+#include <cstdint>   // uint32_t, uint64_t
+#include <iterator>  // ssize
+#include <utility>   // swap
+#include <vector>    // vector
 
 #include "core/real.hpp"
 #include "core/shape.hpp"  // Index
@@ -35,5 +38,11 @@ class Rng {
 
 // The 32 bits at one place of the stream.
 std::uint32_t philox(std::uint64_t key, std::uint64_t counter);
+
+// Fisher and Yates. Not std::shuffle, whose order differs from library to library.
+template <class Value>
+void shuffle(std::vector<Value>& values, Rng& rng) {
+  for (Index i = std::ssize(values); i > 1; --i) std::swap(values[i - 1], values[rng.below(i)]);
+}
 
 }  // namespace attn

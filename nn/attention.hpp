@@ -58,7 +58,7 @@ struct AttentionInputs {
 // The projections of all heads are one matrix each; a head is D of its C columns. With fewer key/value heads
 // than query heads (GQA; with a single one, MQA), the query heads of a group share keys and values.
 //
-//   layer(x)                                                     self-attention, every token sees all
+//   layer(x)                                                     self-attention: every token sees every token
 //   layer(x, {.mask = {.causal = true}, .cache = &cache})        token by token
 //   cross(x, {.memory = states})
 struct MultiHeadAttention {

@@ -1,9 +1,8 @@
 // BERT: an encoder alone. Every token sees both sides, so it cannot generate text, but it reads very well.
 //
-// It is pre-trained on two tasks: fill in masked tokens (masked language modelling, the MLM head), and say
-// whether the second sentence really followed the first (next-sentence prediction, the NSP head on the first
-// token, [CLS]). Then a small head on top is fine-tuned: on [CLS] to classify a sentence, on every token to
-// tag words.
+// It is pre-trained on two tasks: masked language modelling (the MLM head fills in masked tokens) and
+// next-sentence prediction (the NSP head says, from the state of the first token, [CLS], whether the second
+// sentence followed the first). Then a small head on top is fine-tuned, to classify sentences or tag words.
 #pragma once
 
 #include "nn/transformer.hpp"

@@ -2,8 +2,7 @@
 //
 //   h_0 = embedding + positions,   h_l = Block_l(h_{l-1}) with a causal mask,   logits = norm(h_N) Eᵀ
 //
-// Pre-norm, so there is one more norm at the end; E is the embedding, tied. `gpt_config` has the usual
-// settings.
+// Pre-norm, so there is one more norm at the end; E is the embedding, tied. gpt_config: the usual settings.
 #pragma once
 
 #include "nn/transformer.hpp"

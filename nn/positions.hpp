@@ -31,8 +31,7 @@ std::vector<real> alibi_slopes(Index heads);
 Tensor alibi_bias(Index heads, Index T, Index S, Index first_position = 0);
 
 // T5's bucket for the distance key - query. Half of the buckets hold one small distance each, the others grow
-// logarithmically up to max_distance. If both directions are visible, keys to the right have their own
-// buckets.
+// logarithmically up to max_distance. If both directions are visible, keys to the right have other buckets.
 int t5_bucket(Index distance, bool bidirectional, int buckets = 32, Index max_distance = 128);
 
 // T5's bias: one table for a whole stack of layers.

@@ -1,5 +1,7 @@
 #include "nn/transformer.hpp"
 
+#include <iterator>  // ssize
+
 #include "core/error.hpp"
 
 namespace attn {

@@ -21,7 +21,7 @@
 namespace attn {
 
 enum class BlockKind {
-  encoder,       // every token sees all
+  encoder,       // every token sees every token
   decoder,       // causal, with cross-attention to a memory: the paper's decoder
   decoder_only,  // causal, without cross-attention: GPT
 };

@@ -19,7 +19,6 @@
 #include <cmath>      // fabs, log, sqrt
 
 #include "nn/gpt.hpp"
-#include "nn/text/batching.hpp"  // shuffle
 #include "notebooks_cpp/notebook.hpp"
 #include "optim/trainer.hpp"
 

@@ -29,7 +29,7 @@ struct TrainOptions {
   Index accumulate = 1;      // batches per update
   Index validate_every = 0;  // steps; 0: never
   Index patience = 0;        // stop after this many validations in a row without a new best; 0: never
-  Index record_every = 1;    // steps: the history holds the first step and every such one
+  Index record_every = 1;    // the history keeps step 1 and every multiple of this
   bool progress = true;
   std::string label = "training";
   double time_limit = 0;  // seconds; 0: none
@@ -50,7 +50,8 @@ struct History {
   TrainEnd end = TrainEnd::finished;
   double seconds = 0;
 
-  // Tab-separated lines, for a file: `train step loss learning_rate` and `validation step loss`.
+  // Tab-separated lines for a file: `train step loss learning_rate` and `validation step loss`. Gradient
+  // norms, the end and the time are not in it.
   std::string text() const;
   static History from_text(const std::string& text);  // throws if it is damaged
 };

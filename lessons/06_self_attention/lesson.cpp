@@ -19,7 +19,6 @@
 #include "core/ops.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
-#include "nn/text/batching.hpp"  // shuffle
 
 using namespace attn;
 

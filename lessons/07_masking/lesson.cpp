@@ -10,6 +10,7 @@
 // What is hidden gets the score -∞ before the softmax: exp(-∞) = 0, no weight, and the rest sums to 1.
 #include <cmath>       // exp, log
 #include <functional>  // function
+#include <iterator>    // ssize
 #include <limits>      // infinity
 
 #include "core/autograd.hpp"

@@ -7,7 +7,8 @@
 //   MultiHead(x) = Concat(head_1, …, head_H) W_O,   head_h = Attention(x W_Q,h, x W_K,h, x W_V,h)
 //
 // B batch, T time, C channels, H heads, D = C / H the size of a head.
-#include <cmath>  // exp, sqrt
+#include <cmath>     // exp, sqrt
+#include <iterator>  // ssize
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
@@ -183,8 +184,8 @@ struct Layer {
         value(channels, kv_heads * channels / heads, rng),
         output(channels, channels, rng) {}
   Tensor operator()(const Tensor& places, const Tensor& states) const {  // (B, T, C), (B, T, C) -> (B, T, C)
-    return output(attention(query(places), key(places), value(states),
-                            {.heads = int(heads), .kv_heads = int(kv_heads)}));
+    return output(
+        attention(query(places), key(places), value(states), {.heads = heads, .kv_heads = kv_heads}));
   }
   Tensor weights(const Tensor& places) const {  // (B, H, T, T)
     const Tensor q = split_heads(query(places), heads), k = split_heads(key(places), kv_heads);

@@ -10,8 +10,9 @@
 //   RoPE         queries and keys turned by an angle that grows with their place
 //
 // The first two say where a word *is*. The others say how far two words are *apart*.
-#include <cmath>    // cos, pow, sin, sqrt
-#include <complex>  // abs, polar
+#include <cmath>     // cos, pow, sin, sqrt
+#include <complex>   // abs, polar
+#include <iterator>  // ssize
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"

@@ -8,7 +8,8 @@
 //   dropout    in training, a tenth of the numbers is missing, so that none is relied on
 //
 // B batch, T time, C channels.
-#include <cmath>  // pow, sqrt
+#include <cmath>     // pow, sqrt
+#include <iterator>  // ssize
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"

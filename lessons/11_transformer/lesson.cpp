@@ -10,6 +10,7 @@
 // S source time, T target time, C = d_model, H heads, D = C / H, V vocabulary; B, the batch, is 1 here.
 #include <algorithm>  // max
 #include <cmath>      // exp, log, sqrt
+#include <iterator>   // ssize
 #include <map>        // map
 
 #include "core/autograd.hpp"

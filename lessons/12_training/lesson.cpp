@@ -8,6 +8,7 @@
 // B batch, T target time, S source time, V vocabulary.
 #include <algorithm>  // max, min_element
 #include <cmath>      // exp, log, pow
+#include <iterator>   // ssize
 
 #include "core/autograd.hpp"
 #include "lessons/support/lesson.hpp"

@@ -129,8 +129,7 @@ void one_batch(Lesson& lesson, const Run& run) {
 // 2. Writing without dictation
 
 // Greedy decoding: begin with <bos>, ask for the next word, take the likeliest, append it, ask again, until
-// the model says <eos>, or until it has gone on for too long: a model that never says <eos> must not run for
-// ever.
+// the model says <eos>, or the sentence is too long: a model that never says <eos> must not run for ever.
 std::vector<int> write_by_hand(const Transformer& model, const std::vector<int>& source,
                                std::vector<double>& probabilities) {
   const NoGrad no_grad;
@@ -171,9 +170,8 @@ void word_by_word(Lesson& lesson, const Run& run) {
 
 // 3. How good is it?
 
-// BLEU of one sentence: for n = 1 … 4, which share of its runs of n words stands in the reference, each run
-// counting at most as often as there (clipping); the geometric mean of the four; and a penalty for being
-// short.
+// BLEU of one sentence: for n = 1 … 4, the share of its runs of n words that occur in the reference, each run
+// counting at most as often as there (clipping); the geometric mean of the four; a penalty for brevity.
 struct BleuByHand {
   double precisions[4], brevity, score;
 };

@@ -84,11 +84,11 @@ void show_curve(Lesson& lesson, const std::string& name, const History& history)
   lesson.picture(name + "-loss.png",
                  viz::line_chart({training, validation}, {.title = "Learning to translate, " + name,
                                                           .x_title = "step",
-                                                          .y_title = "cross-entropy a token (nats)",
+                                                          .y_title = "cross-entropy per token (nats)",
                                                           .y_scale = viz::Scale::Log10}),
                  "The losses while it learned, " + name,
-                 "The training loss is taken with dropout (and label smoothing, if any), the validation loss "
-                 "without, on sentences that were kept from training.");
+                 "The training loss is measured with dropout (and label smoothing, if any), the validation "
+                 "loss without, on sentences that were held out.");
 }
 
 void show_attention(Lesson& lesson, const std::string& name, const Look& look) {
@@ -113,13 +113,13 @@ void show_attention(Lesson& lesson, const std::string& name, const Look& look) {
                   {.title = "Cross-attention, head by head: where each word looks while it is written"}),
       "Cross-attention by head, " + name,
       "Each row is a word being written and sums to 1. Follow the bright cells from top to bottom: where the "
-      "languages order their words alike they run down the diagonal, and where they do not, they turn back. "
-      "Heads share the work.");
+      "languages have the same word order they run down the diagonal, elsewhere they turn back. Heads share "
+      "the work.");
 }
 
 void show_gradient(Lesson& lesson, const std::string& name, const Look& early, const Look& now) {
   const Tensor weights = early.cross.back().weights, gradient = weights.grad();  // (1, H, T, S)
-  Index best = 0;  // the head of the last layer on whose weights the loss hung most
+  Index best = 0;  // the head of the last layer with the largest gradient
   double most = -1;
   for (Index head = 0; head < weights.size(1); ++head) {
     double size = 0;
@@ -186,7 +186,7 @@ void show_beam(Lesson& lesson, const std::string& name, const Translator& transl
       name + "-beam.png",
       viz::tree(nodes, {.title = fmt::format("Beam search, {} hypotheses: {}", search.beam, sentence)}),
       "The beam, " + name,
-      "The number behind a word is the log-probability of everything up to it. Grey branches were considered "
+      "The number after a word is the log-probability of everything up to it. Grey branches were considered "
       "and dropped; the chosen one ends with the best score.");
 }
 

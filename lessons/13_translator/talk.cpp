@@ -33,8 +33,7 @@ void at_a_prompt(const Translator& translator, const Settings& settings) {
   }
 }
 
-// Prints one line for each line it reads, so that files stay aligned: an empty one if there is no
-// translation.
+// Prints one line for each line it reads, so that files stay aligned; without a translation it is empty.
 int line_by_line(const Translator& translator, const Settings& settings) {
   int code = 0;
   Index number = 0;

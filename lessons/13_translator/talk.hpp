@@ -6,9 +6,8 @@
 
 namespace attn {
 
-// The translation of a sentence. Throws an Error to show to the user if the sentence is too long, or has
-// words that the model has never seen, which it lists (with bpe there are none: any text is made of known
-// pieces).
+// The translation of a sentence. Throws an Error to show to the user if the sentence is too long, or lists
+// the words that the model has never seen (with bpe there are none: any text is made of known pieces).
 std::string answer(const Translator& translator, const Settings& settings, const std::string& sentence);
 
 // Translates settings.text or, if it is empty, standard input; returns the exit code.

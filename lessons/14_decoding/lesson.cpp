@@ -9,6 +9,7 @@
 #include <algorithm>  // max, min, sort
 #include <chrono>     // steady_clock
 #include <cmath>      // exp, log, pow
+#include <iterator>   // ssize
 #include <map>        // map
 #include <numeric>    // iota
 #include <set>        // set

@@ -11,6 +11,7 @@
 // B batch, T time, C channels, V vocabulary (here: the characters that occur).
 #include <algorithm>  // find, max, min
 #include <cmath>      // log
+#include <iterator>   // ssize
 #include <set>        // set
 
 #include "core/autograd.hpp"
@@ -86,8 +87,7 @@ Windows random_windows(const std::vector<int>& text, Index B, Index T, std::uint
   return windows_at(text, starts, T);
 }
 
-// The simplest model that writes: how often did b follow a? One count more for each, so that nothing is
-// impossible.
+// The simplest model that writes: how often did b follow a? Counts start at 1: nothing is impossible.
 Tensor count_pairs(const Text& text) {
   Tensor counts = ones({text.vocabulary.size(), text.vocabulary.size()});  // (V, V)
   for (Index t = 0; t + 1 < std::ssize(text.training); ++t)

@@ -2,6 +2,7 @@
 
 #include <algorithm>  // find
 #include <cctype>     // tolower
+#include <iterator>   // ssize
 
 #include "nn/text/toy_languages.hpp"
 

@@ -11,6 +11,7 @@
 // B batch, T time, C channels, V vocabulary, K classes.
 #include <algorithm>  // find, max
 #include <cmath>      // fabs, log
+#include <iterator>   // ssize
 
 #include "core/autograd.hpp"
 #include "lessons/16_bert/data.hpp"

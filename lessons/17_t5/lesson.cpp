@@ -8,6 +8,7 @@
 // sentinel, and the decoder writes what was there. That game is called span corruption.
 #include <algorithm>  // count, find, max_element
 #include <cmath>      // fabs, log
+#include <iterator>   // ssize
 
 #include "core/autograd.hpp"
 #include "lessons/support/lesson.hpp"

@@ -12,6 +12,7 @@
 #include <chrono>      // steady_clock
 #include <cmath>       // exp, sqrt
 #include <functional>  // function
+#include <iterator>    // ssize
 #include <limits>      // infinity
 
 #include "core/autograd.hpp"

@@ -6,6 +6,7 @@
 #include <numeric>    // iota
 
 #include "core/error.hpp"
+#include "core/rng.hpp"  // shuffle
 
 namespace attn {
 

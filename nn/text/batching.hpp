@@ -14,7 +14,6 @@
 #include <cstdint>  // uint64_t
 #include <vector>   // vector
 
-#include "core/rng.hpp"
 #include "nn/text/corpus.hpp"
 #include "nn/text/vocabulary.hpp"
 #include "nn/tokens.hpp"
@@ -52,11 +51,5 @@ struct Batch {
   IntTensor targets;     // (B, T)   le chat dort . <eos>     padded with <pad>, which the loss ignores
 };
 Batch make_batch(const std::vector<EncodedPair>& pairs, const std::vector<Index>& rows);
-
-// Fisher and Yates, with our own random numbers: std::shuffle differs from library to library.
-template <class Value>
-void shuffle(std::vector<Value>& values, Rng& rng) {
-  for (Index i = std::ssize(values); i > 1; --i) std::swap(values[i - 1], values[rng.below(i)]);
-}
 
 }  // namespace attn

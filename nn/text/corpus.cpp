@@ -8,7 +8,7 @@
 #include <unordered_map>  // unordered_map
 
 #include "core/error.hpp"
-#include "nn/text/batching.hpp"  // shuffle
+#include "core/rng.hpp"  // shuffle
 #include "nn/text/characters.hpp"
 
 namespace attn {

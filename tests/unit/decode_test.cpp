@@ -1,8 +1,8 @@
-// nn/decode.hpp: greedy and beam search, on models and on a table of made-up probabilities; with and without
-// cache.
+// nn/decode.hpp: greedy and beam search, on models and on a made-up table, with and without a cache.
 #include "nn/decode.hpp"
 
 #include <algorithm>  // max_element, min_element
+#include <iterator>   // ssize
 #include <map>        // map
 
 #include "small_models.hpp"

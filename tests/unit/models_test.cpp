@@ -1,5 +1,6 @@
 // GPT, BERT and T5: what each may see, the gradients of its heads, and T5's span corruption.
-#include <set>  // set
+#include <iterator>  // ssize
+#include <set>       // set
 
 #include "small_models.hpp"
 

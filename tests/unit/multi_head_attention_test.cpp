@@ -1,5 +1,6 @@
 // nn/attention.hpp: masks, the plain attention that lessons show, and the layer with its heads.
-#include <limits>  // numeric_limits
+#include <iterator>  // ssize
+#include <limits>    // numeric_limits
 
 #include "nn/attention.hpp"
 #include "small_models.hpp"

@@ -184,5 +184,12 @@ TEST_CASE("random tensors repeat with the seed and keep to their range") {
   CHECK(squares / 100000 == doctest::Approx(4).epsilon(0.02));
 }
 
+TEST_CASE("the order of a shuffle is fixed for all machines") {
+  std::vector<int> values = {0, 1, 2, 3, 4, 5, 6, 7};
+  Rng rng(42);
+  shuffle(values, rng);
+  CHECK(values == std::vector<int>{2, 1, 6, 5, 0, 7, 4, 3});
+}
+
 }  // namespace
 }  // namespace attn

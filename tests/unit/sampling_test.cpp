@@ -1,5 +1,6 @@
 // nn/decode.hpp: drawing the next token by chance, and what keeps chance within bounds.
 #include <algorithm>  // find
+#include <iterator>   // ssize
 
 #include "nn/decode.hpp"
 #include "small_models.hpp"

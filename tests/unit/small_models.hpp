@@ -13,7 +13,7 @@ namespace attn {
 constexpr Positions all_positions[] = {Positions::none, Positions::learned, Positions::sinusoidal,
                                        Positions::t5,   Positions::alibi,   Positions::rope};
 
-// So many threads while it is alive. Tiny work is quickest on one.
+// Sets the number of threads while it is alive. Tiny work is quickest on one.
 struct Threads {
   int before = thread_count();
   explicit Threads(int count) { set_thread_count(count); }
@@ -44,8 +44,7 @@ inline TransformerConfig small_config() {
           .max_length = 16};
 }
 
-// Biases start at 0 and gains at 1, where a forgotten one would go unseen: this moves every parameter a
-// little.
+// Biases start at 0 and gains at 1, where a forgotten one would go unseen: this moves every parameter.
 template <class Model>
 Model& shaken(Model& model) {
   Rng rng(99);

@@ -1,5 +1,4 @@
-// A training run for tests: a small encoder-decoder with dropout and Adam. Its batches depend on the step
-// alone.
+// A training run for tests: a small encoder-decoder with dropout and Adam. A step decides its batch.
 #pragma once
 
 #include "optim/trainer.hpp"

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>  // ssize
 #include <map>
 #include <memory>
 #include <random>
@@ -88,7 +89,8 @@ TEST_CASE("every vocabulary starts with pad, bos, eos, unk and the special token
     CHECK(vocabulary->is_special(5));
     CHECK_FALSE(vocabulary->is_special(6));
     CHECK_THROWS_WITH_AS(vocabulary->special("[CLS]"),
-                         "vocabulary: there is no special token [CLS]; name it when the vocabulary is made", Error);
+                         "vocabulary: there is no special token [CLS]; name it when the vocabulary is made",
+                         Error);
     CHECK_THROWS_AS(vocabulary->token(vocabulary->size()), Error);
     CHECK_THROWS_AS(vocabulary->decode({-1}), Error);
   }
@@ -151,7 +153,8 @@ TEST_CASE("a saved vocabulary loads as the same vocabulary, and saves as valid U
 
 TEST_CASE("what is not a saved vocabulary is refused with its line") {
   CHECK_THROWS_WITH_AS(load_vocabulary(""),
-                       "load_vocabulary: '' is not a kind of vocabulary: word, character, byte or bpe", Error);
+                       "load_vocabulary: '' is not a kind of vocabulary: word, character, byte or bpe",
+                       Error);
   CHECK_THROWS_AS(load_vocabulary("vocabulary pictures\n"), Error);
   CHECK_THROWS_WITH_AS(load_vocabulary("vocabulary word\nrubbish\n"),
                        "load_vocabulary: line 2: 'rubbish' is not a line of a saved vocabulary", Error);

@@ -1,11 +1,11 @@
-// The training loop, and what must hold for whole runs: memory that does not grow, bits that do not depend on
-// threads.
+// The training loop, and what holds for whole runs: constant memory, the same bits on any number of threads.
 #include "optim/trainer.hpp"
 
 #include <fcntl.h>   // open
 #include <unistd.h>  // dup, dup2
 
-#include <fstream>  // ifstream
+#include <fstream>   // ifstream
+#include <iterator>  // ssize
 
 #include "optim/progress.hpp"
 #include "small_runs.hpp"
