@@ -22,11 +22,8 @@ kbd { padding: 0 0.4rem; border: 1px solid var(--line); border-radius: 4px; back
 .search li i { margin-left: 0.5rem; font-style: normal; font-size: 0.78rem; color: var(--accent); }
 .search li span { display: block; font-size: 0.8rem; color: var(--soft); overflow: hidden; text-overflow: ellipsis; }
 @media (max-width: 700px) {
-  .bar { flex-wrap: wrap; }
-  .bar .step { margin-left: auto; }
-  .bar .step a { max-width: 8.5rem; }
-  .search { flex: 1 0 100%; }
-  .search kbd { display: none; }
+  .bar { flex-wrap: wrap; } .bar .step { margin-left: auto; } .bar .step a { max-width: 8.5rem; }
+  .search { flex: 1 0 100%; } .search kbd { display: none; }
 }
 @media print { .bar { position: static; } .search, .step { display: none; } }
 )";
@@ -36,8 +33,7 @@ kbd { padding: 0 0.4rem; border: 1px solid var(--line); border-radius: 4px; back
 const char* const book_style =
     R"(html { scroll-padding-top: 4.2rem; }
 main.book { max-width: 96rem; margin: 0 auto; padding: 1.8rem clamp(1rem, 3vw, 2.5rem) 3rem; }
-.opening { max-width: 58rem; margin-bottom: 1.6rem; }
-.opening h1 { margin-bottom: 0.8rem; }
+.opening { max-width: 58rem; margin-bottom: 1.6rem; } .opening h1 { margin-bottom: 0.8rem; }
 h1.path { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: clamp(1.4rem, 4vw, 1.9rem); letter-spacing: -0.03em; }
 .kicker { margin: 0 0 0.3rem; color: var(--accent); font-size: 0.9rem; font-weight: 600; }
 .intro { font-size: 1.05rem; }
@@ -48,17 +44,13 @@ h1.path { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sa
 .names a { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.8rem; }
 h2 code { padding: 0; background: none; }
 h2 { margin-top: 3rem; padding-top: 1.2rem; border-top: 1px solid var(--line); }
-details > summary { cursor: pointer; color: var(--soft); }
-details > summary:hover { color: var(--accent); }
+details > summary { cursor: pointer; color: var(--soft); } details > summary:hover { color: var(--accent); }
 .preamble, .users { font-size: 0.92rem; }
-.row { display: grid; grid-template-columns: minmax(0, 1fr); }
-.row > * { min-width: 0; }
+.row { display: grid; grid-template-columns: minmax(0, 1fr); margin-top: 1.1rem; } .row > * { min-width: 0; }
 .row .words { font-size: 0.97rem; }
-.row .words > :first-child { margin-top: 0; }
 .row.alone .words { max-width: 54rem; }
-.row .made > :first-child { margin-top: 0; }
+.row .words > :first-child, .row .made > :first-child { margin-top: 0; }
 .row .made pre { margin-bottom: 0.6rem; }
-.row { margin-top: 1.1rem; }
 pre.aside { padding: 0.1rem 0 0.1rem 0.9rem; border: 0; border-left: 3px solid var(--line); border-radius: 0; background: none; font-size: 0.82rem; }
 .intro pre.aside { font-size: 0.88rem; }
 pre.listing { padding: 0.6rem 0; background: var(--card); font-size: 0.79rem; }
@@ -70,19 +62,16 @@ pre.listing .line:target { background: color-mix(in srgb, var(--accent) 18%, tra
 .printed pre.output { margin: 0.5rem 0; padding: 0; border: 0; background: none; font-size: 0.82rem; }
 .printed h3 { margin: 0; }
 .printed .soft { margin: 0.1rem 0 0.5rem; font-size: 0.88rem; }
-.holds { color: var(--string); }
-.broken { color: var(--error-line); font-weight: 600; }
+.holds { color: var(--string); } .broken { color: var(--error-line); font-weight: 600; }
 .printed figure { margin: 0.9rem 0; }
 .printed figcaption b { color: var(--ink); }
 .task .words pre.aside { white-space: pre-wrap; overflow-wrap: anywhere; }
 .task h3 code { font-size: 1rem; }
 .task details, .alone details { margin: 0.4rem 0; padding: 0.35rem 0.9rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .task details p { margin: 0.5rem 0 0.3rem; }
-.mistakes dt { margin-top: 0.8rem; font-weight: 600; }
+.mistakes dt { margin-top: 0.8rem; font-weight: 600; } .mistakes dt:target { color: var(--accent); }
 .mistakes dd { margin: 0.1rem 0 0; }
-.mistakes dt:target { color: var(--accent); }
-ul.files { padding-left: 0; list-style: none; }
-ul.files li { margin: 0.3rem 0; }
+ul.files { padding-left: 0; list-style: none; } ul.files li { margin: 0.3rem 0; }
 .lessons { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 1.1rem; padding: 0; list-style: none; }
 .lessons li { display: flex; flex-direction: column; overflow: hidden; background: var(--card); border: 1px solid var(--line); border-radius: 12px; }
 .lessons li:hover { border-color: var(--accent); }
@@ -95,8 +84,7 @@ ul.files li { margin: 0.3rem 0; }
 .shelf details { padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
 .shelf summary { color: var(--ink); }
 .reference { max-width: 66rem; }
-.declared { margin: 0.25rem 0; }
-.declared.apart { margin-top: 1.1rem; }
+.declared { margin: 0.25rem 0; } .declared.apart { margin-top: 1.1rem; }
 .declared p { margin: 0.3rem 0; font-size: 0.95rem; }
 .declared:target > .item > pre { border-color: var(--accent); }
 .item { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 0.9rem; align-items: baseline; }
@@ -106,8 +94,7 @@ pre.signature { margin: 0; padding: 0.3rem 0.9rem; background: var(--card); }
 .members .item > p, .members .item > pre.aside { padding-left: 1.6rem; margin-top: 0; }
 .members .places { opacity: 0.75; }
 pre.signature code { white-space: pre-wrap; padding-left: 2em; text-indent: -2em; display: block; }
-.places { font-size: 0.8rem; white-space: nowrap; }
-.places a { color: var(--soft); }
+.places { font-size: 0.8rem; white-space: nowrap; } .places a { color: var(--soft); }
 .members { margin: 0.3rem 0 0.6rem 0.3rem; padding-left: 1rem; border-left: 2px solid var(--line); }
 nav.steps { max-width: none; }
 @media (min-width: 75rem) {

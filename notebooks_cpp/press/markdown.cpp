@@ -3,11 +3,15 @@
 #include <fmt/format.h>  // format
 #include <md4c.h>        // md_parse
 
-#include <exception>  // current_exception, exception_ptr, rethrow_exception
+#include <algorithm>   // max, min
+#include <charconv>    // from_chars
+#include <exception>   // current_exception, exception_ptr, rethrow_exception
+#include <functional>  // function
+#include <vector>      // vector
 
 #include "core/error.hpp"
-#include "notebooks_cpp/press/equations.hpp"
 #include "notebooks_cpp/press/highlight.hpp"
+#include "notebooks_cpp/press/lines.hpp"
 #include "notebooks_cpp/press/math.hpp"
 
 namespace attn::press {
@@ -16,30 +20,125 @@ namespace {
 constexpr int deepest = 100;
 constexpr unsigned most_columns = 100;
 
-struct Tags {
-  const char *begin, *end;
-};
+// In the order of md4c's types. What has no name here depends on more than its type.
+constexpr std::string_view block_names[] = {"", "blockquote", "ul", "ol",    "li",    "",   "",   "",
+                                            "", "",           "",   "thead", "tbody", "tr", "th", "td"};
+constexpr std::string_view span_names[] = {"em", "strong", "", "", "code", "s"};
 
-// In the order of md4c's types. What is empty here depends on details and is written where they are known.
-constexpr Tags block_tags[] = {{"", ""},                                                // document
-                               {"<blockquote>\n", "</blockquote>\n"},                   // quote
-                               {"<ul>\n", "</ul>\n"},                                   // list
-                               {"", "</ol>\n"},                                         // numbered list
-                               {"<li>", "</li>\n"},                                     // item
-                               {"<hr>\n", ""},                                          // rule
-                               {"", ""},                                                // heading
-                               {"", ""},                                                // code
-                               {"", ""},                                                // HTML: not obeyed
-                               {"", ""},                                                // paragraph
-                               {"<div class=\"table\"><table>\n", "</table></div>\n"},  // table
-                               {"<thead>", "</thead>\n"},                               // its header
-                               {"<tbody>\n", "</tbody>\n"},                             // its body
-                               {"<tr>", "</tr>\n"},                                     // row
-                               {"", "</th>"},                                           // cell of the header
-                               {"", "</td>"}};                                          // cell
-constexpr Tags span_tags[] = {
-    {"<em>", "</em>"}, {"<strong>", "</strong>"}, {"", ""},          // the third is a link
-    {"", ""},          {"<code>", "</code>"},     {"<s>", "</s>"}};  // the fourth a picture
+// Equations are taken out of a text before Markdown reads it, and put back afterwards, as Jupyter does it:
+// they may hold whatever means something to Markdown (`*`, `_`, `|`, a line that begins with `+`). `$x$` is
+// an equation if the dollars hug it and no digit follows: "$5 or $6" is money. `$$x$$` is one on a line of
+// its own. Dollars in `code` and after a backslash are only dollars.
+class Equations {
+ public:
+  // Throws Error if a $$ at the start of a line is never closed.
+  explicit Equations(std::string source) : source_(std::move(source)) {
+    for (char& c : source_)
+      if (c == open || c == close) c = ' ';
+    while (at_ < source_.size()) {
+      std::size_t end = end_of_equation();
+      if (end > at_) {
+        text_ += fmt::format("{}{}{}", open, found_.size(), close);
+        found_.push_back(source_.substr(at_, end - at_));
+        std::string& equation = found_.back();
+        std::size_t line = equation.find('\n');
+        const bool quoted = line != equation.npos &&
+                            source_[source_.find_first_not_of(' ', source_.rfind('\n', at_) + 1)] == '>';
+        // In a quote, the marks that begin its lines are no part of it.
+        for (; quoted && line != equation.npos; line = equation.find('\n', line + 1))
+          equation.erase(line + 1, equation.find_first_not_of("> ", line + 1) - line - 1);
+      } else {
+        end = std::max(end_of_code(), at_ + (source_[at_] == '\\' ? 2 : 1));
+        text_ += source_.substr(at_, end - at_);
+      }
+      at_ = end;
+    }
+  }
+
+  const std::string& text() const { return text_; }  // a mark stands where an equation was
+
+  // `text`, a part of text(): show_equation("$x$") stands where a mark was, show_text(…) for all between.
+  using Show = std::function<std::string(std::string_view)>;
+  std::string restored(std::string_view text, const Show& show_text, const Show& show_equation) const {
+    std::string result;
+    for (std::size_t begin; (begin = text.find(open)) != text.npos;) {
+      std::size_t number = 0;
+      const std::size_t end = std::min(text.find(close, begin), text.size());
+      std::from_chars(text.data() + begin + 1, text.data() + end, number);
+      result += show_text(text.substr(0, begin)) + show_equation(found_.at(number));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return result + show_text(text);
+  }
+
+ private:
+  static constexpr char open = '\xfe', close = '\xff';  // around a number; UTF-8 has no such bytes
+
+  // Whether nothing but marks of lists and quotes stands before at_ on its line.
+  bool starts_line() const {
+    std::size_t begin = at_;
+    while (begin > 0 && std::string_view(" \t>-*+.)0123456789").find(source_[begin - 1]) != std::string::npos)
+      --begin;
+    return begin == 0 || source_[begin - 1] == '\n';
+  }
+
+  // A blank line does, and one that begins with one of `marks`.
+  bool ends_paragraph(std::size_t line, std::string_view marks) const {
+    const std::size_t first = source_.find_first_not_of(" \t", line);
+    return first == source_.npos || source_[first] == '\n' || marks.find(source_[first]) != marks.npos;
+  }
+
+  // Past the code that begins at at_: a fenced block, or what stands between as many backticks.
+  std::size_t end_of_code() const {
+    const char c = source_[at_];
+    if (c != '`' && c != '~') return at_;
+    const auto behind_run = [&](std::size_t from) {
+      return std::min(source_.find_first_not_of(c, from), source_.size());
+    };
+    const std::size_t begin = behind_run(at_), count = begin - at_;
+    if (count >= 3 && starts_line()) {
+      for (std::size_t line = at_; (line = source_.find('\n', line) + 1) > 0;) {
+        const std::size_t fence = std::min(source_.find_first_not_of(" \t>", line), source_.size());
+        if (behind_run(fence) - fence >= count) return behind_run(fence);
+      }
+      return source_.size();
+    }
+    for (std::size_t i = begin; c == '`' && i < source_.size(); ++i) {
+      if (source_[i] == '\n' && ends_paragraph(i + 1, "")) break;
+      if (source_[i] != c) continue;
+      const std::size_t end = behind_run(i);
+      if (end - i == count) return end;
+      i = end - 1;
+    }
+    return begin;  // not closed: they are only backticks
+  }
+
+  // Past the equation that begins at at_; at_ if there is none.
+  std::size_t end_of_equation() {
+    if (source_[at_] != '$') return at_;
+    const std::size_t count = source_.compare(at_, 2, "$$") == 0 ? 2 : 1;
+    std::size_t i = at_ + count;
+    if (count == 1 && (i == source_.size() || is_space(source_[i]))) return at_;
+    std::size_t& no_dollar_before = no_dollar_before_[count - 1];
+    for (; at_ >= no_dollar_before && i < source_.size(); ++i) {
+      if (source_[i] == '\n' && ends_paragraph(i + 1, count == 1 ? "-*+>#|" : "")) break;
+      if (source_[i] == '\\') {
+        ++i;
+      } else if (source_.compare(i, count, "$$", count) == 0) {
+        const bool price = i + 1 < source_.size() && is_digit(source_[i + 1]);
+        if (count == 2 || (!is_space(source_[i - 1]) && !price)) return i + count;
+      }
+    }
+    if (count == 2 && starts_line()) fail("markdown: $$ that is never closed: {:.80}", source_.substr(at_));
+    no_dollar_before = std::max(no_dollar_before, i);
+    return at_;
+  }
+
+  std::string source_, text_;
+  std::size_t at_ = 0;
+  std::size_t no_dollar_before_[2] = {};  // up to here we have looked in vain for the end of `$`, of `$$`
+  std::vector<std::string> found_;        // with their dollars
+};
 
 // An address without a scheme, or with one that only shows something: no javascript:.
 bool is_harmless(std::string_view address) {
@@ -71,20 +170,12 @@ class Renderer {
       : equations_(std::string(source)), options_(options), ids_(options.ids ? *options.ids : own_ids_) {
     MD_PARSER parser{};
     parser.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_NOHTML;
-    parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
-      return guarded(self, [&](Renderer& to) { to.enter(type, detail); });
-    };
-    parser.leave_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
-      return guarded(self, [&](Renderer& to) { to.leave(type, detail); });
-    };
-    parser.enter_span = [](MD_SPANTYPE type, void* detail, void* self) {
-      return guarded(self, [&](Renderer& to) { to.enter(type, detail); });
-    };
-    parser.leave_span = [](MD_SPANTYPE type, void* detail, void* self) {
-      return guarded(self, [&](Renderer& to) { to.leave(type, detail); });
-    };
+    parser.enter_block = call<MD_BLOCKTYPE, &Renderer::enter>;
+    parser.leave_block = call<MD_BLOCKTYPE, &Renderer::leave>;
+    parser.enter_span = call<MD_SPANTYPE, &Renderer::enter>;
+    parser.leave_span = call<MD_SPANTYPE, &Renderer::leave>;
     parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
-      return guarded(self, [&](Renderer& to) { to.write(type, {text, size}); });
+      return guarded(self, [&](Renderer& renderer) { renderer.write(type, {text, size}); });
     };
     const std::string& text = equations_.text();
     const int problem = md_parse(text.data(), MD_SIZE(text.size()), &parser, this);
@@ -108,6 +199,11 @@ class Renderer {
     }
   }
 
+  template <class Type, void (Renderer::*action)(Type, void*)>
+  static int call(Type type, void* detail, void* self) {
+    return guarded(self, [&](Renderer& renderer) { (renderer.*action)(type, detail); });
+  }
+
   static bool is_container(MD_BLOCKTYPE type) {
     return type == MD_BLOCK_QUOTE || type == MD_BLOCK_UL || type == MD_BLOCK_OL;
   }
@@ -120,43 +216,49 @@ class Renderer {
     if (own_line && !html.empty() && html.back() != '\n') html += '\n';
     html_start_ = html.size();
     plain_start_ = plain.size();
-    html += block_tags[type].begin;
-    if (type == MD_BLOCK_OL) {
-      const unsigned start = static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start;
-      html += start == 1 ? "<ol>\n" : fmt::format("<ol start=\"{}\">\n", start);
+    std::string attributes;
+    if (type == MD_BLOCK_HR) {
+      html += "<hr>\n";
     } else if (type == MD_BLOCK_TABLE) {
       const unsigned columns = static_cast<MD_BLOCK_TABLE_DETAIL*>(detail)->col_count;
       if (columns > most_columns)
         fail("markdown: a table has {} columns; {} are the most", columns, most_columns);
+      html += "<div class=\"table\"><table>\n";
+    } else if (type == MD_BLOCK_OL) {
+      const unsigned start = static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start;
+      if (start != 1) attributes = fmt::format(" start=\"{}\"", start);
     } else if (type == MD_BLOCK_TH || type == MD_BLOCK_TD) {
       const MD_ALIGN align = static_cast<MD_BLOCK_TD_DETAIL*>(detail)->align;
-      html += fmt::format("<{}{}>", type == MD_BLOCK_TH ? "th" : "td",
-                          align == MD_ALIGN_CENTER  ? " style=\"text-align:center\""
-                          : align == MD_ALIGN_RIGHT ? " style=\"text-align:right\""
-                                                    : "");
+      if (align == MD_ALIGN_CENTER) attributes = " style=\"text-align:center\"";
+      if (align == MD_ALIGN_RIGHT) attributes = " style=\"text-align:right\"";
     }
+    if (!block_names[type].empty()) html += fmt::format("<{}{}>", block_names[type], attributes);
+    if (is_container(type) || type == MD_BLOCK_TBODY) html += '\n';
   }
 
   void leave(MD_BLOCKTYPE type, void* detail) {
     depth_ -= is_container(type);
-    const std::string text = type == MD_BLOCK_H || type == MD_BLOCK_CODE ? plain.substr(plain_start_) : "";
     if (type == MD_BLOCK_LI && html.back() == '\n') {
       html.pop_back();
+    } else if (type == MD_BLOCK_TABLE) {
+      html += "</table></div>\n";
     } else if (type == MD_BLOCK_H) {
       const unsigned level = static_cast<MD_BLOCK_H_DETAIL*>(detail)->level;
-      wrap(fmt::format("<h{} id=\"{}\">", level, escape_html(ids_.unique(text))),
-           fmt::format("</h{}>\n", level));
+      const std::string id = ids_.unique(plain.substr(plain_start_));
+      wrap(fmt::format("<h{} id=\"{}\">", level, escape_html(id)), fmt::format("</h{}>\n", level));
     } else if (type == MD_BLOCK_CODE) {
       const std::string language = attribute(static_cast<MD_BLOCK_CODE_DETAIL*>(detail)->lang);
       const bool cpp = language == "cpp" || language == "c++" || language == "hpp" || language == "c";
-      if (cpp) html.replace(html_start_, html.npos, highlight_cpp(text));
+      if (cpp) html.replace(html_start_, html.npos, highlight_cpp(plain.substr(plain_start_)));
       wrap("<pre><code>", "</code></pre>\n");
     } else if (type == MD_BLOCK_P) {
       const std::string_view content = std::string_view(html).substr(html_start_), end = "</span>";
       const bool equation = content.starts_with("<span") && content.find(end) + end.size() == content.size();
       wrap(equation ? "" : "<p>", equation ? "\n" : "</p>\n");
     }
-    html += block_tags[type].end;
+    if (!block_names[type].empty())
+      html +=
+          fmt::format("</{}>{}", block_names[type], type == MD_BLOCK_TH || type == MD_BLOCK_TD ? "" : "\n");
   }
 
   // Tags around what the block has written so far.
@@ -169,8 +271,10 @@ class Renderer {
   void enter(MD_SPANTYPE type, void* detail) {
     if (type == MD_SPAN_IMG && pictures_++ == 0) picture_start_ = plain.size();
     if (pictures_ > 0) return;
-    html += span_tags[type].begin;
-    if (type != MD_SPAN_A) return;
+    if (type != MD_SPAN_A) {
+      html += fmt::format("<{}>", span_names[type]);
+      return;
+    }
     const std::string address = replaced(static_cast<MD_SPAN_A_DETAIL*>(detail)->href, options_.link);
     linked_ = is_harmless(address);
     if (linked_) html += fmt::format("<a href=\"{}\">", escape_html(address));
@@ -179,12 +283,12 @@ class Renderer {
   void leave(MD_SPANTYPE type, void* detail) {
     if (type == MD_SPAN_IMG) --pictures_;
     if (pictures_ > 0) return;
-    html += span_tags[type].end;
-    if (type == MD_SPAN_A && linked_) html += "</a>";
     if (type == MD_SPAN_IMG) {
       const std::string address = replaced(static_cast<MD_SPAN_IMG_DETAIL*>(detail)->src, options_.image);
       html += fmt::format("<img src=\"{}\" alt=\"{}\">", escape_html(address),
                           escape_html(plain.substr(picture_start_)));
+    } else if (type != MD_SPAN_A || linked_) {
+      html += fmt::format("</{}>", type == MD_SPAN_A ? "a" : span_names[type]);
     }
   }
 

@@ -64,9 +64,11 @@ class Parser : LatexReader {
   }
 
  private:
-  // Atoms one after another, as one row, with TeX's thin space beside the names of functions.
-  Atom sequence() {
+  // Atoms one after another, as one row, with TeX's thin space beside the names of functions. `in_brackets`:
+  // a ] ends it.
+  Atom sequence(bool in_brackets = false) {
     const Level level(*this);
+    const bool outside = std::exchange(in_brackets_, in_brackets);
     Atom whole;
     Kind previous = Kind::none;
     while (!at_end_of_sequence()) {
@@ -81,6 +83,7 @@ class Parser : LatexReader {
       whole.height = std::max(whole.height, atom.height);
       if (atom.kind != Kind::none) previous = atom.kind;
     }
+    in_brackets_ = outside;
     whole.mathml = row(whole.mathml);
     return whole;
   }
@@ -92,9 +95,7 @@ class Parser : LatexReader {
       previous_ = Kind::none;
       return atom();
     }
-    const bool in_brackets = std::exchange(in_brackets_, false);
     const Atom content = sequence();
-    in_brackets_ = in_brackets;
     if (!take('}')) wrong("a { that is never closed");
     return content;
   }
@@ -197,10 +198,9 @@ class Parser : LatexReader {
       return {fmt::format("<mrow style=\"{}\">{}</mrow>", found->second.text, base.mathml), Kind::ordinary,
               found->second.limits, base.height};
     }
-    if (name == "frac" || name == "dfrac" || name == "tfrac" || name == "binom") return fraction(name);
+    if (name == "frac" || name == "binom") return fraction(name);
     if (name == "sqrt") return root();
-    if (name == "text" || name == "mathrm" || name == "operatorname" || name == "texttt" || name == "textbf")
-      return words(name);
+    if (name == "text" || name == "mathrm" || name == "operatorname") return words(name);
     for (const Alphabet& alphabet : alphabets)
       if (name == alphabet.name) return letters(alphabet);
     if (name == "left") return fenced();
@@ -222,22 +222,16 @@ class Parser : LatexReader {
 
   Atom fraction(std::string_view name) {
     const Atom above = group(), below = group();
-    const bool large = name == "dfrac" || (name != "tfrac" && display_);
-    const double height = (above.height + below.height) * (large ? 1 : 0.75) + 0.2;
+    const double height = (above.height + below.height) * (display_ ? 1 : 0.75) + 0.2;
     const std::string content = above.mathml + below.mathml;
-    if (name == "binom")
-      return fenced("(", box("<mfrac linethickness=\"0\">" + content + "</mfrac>", height), ")");
-    const std::string plain = "<mfrac>" + content + "</mfrac>";
-    if (name == "frac") return box(plain, height);
-    return box(fmt::format("<mstyle displaystyle=\"{}\">{}</mstyle>", large, plain), height);
+    if (name == "frac") return box("<mfrac>" + content + "</mfrac>", height);
+    return fenced("(", box("<mfrac linethickness=\"0\">" + content + "</mfrac>", height), ")");
   }
 
   Atom root() {
     std::string degree;
     if (take('[')) {
-      in_brackets_ = true;
-      degree = sequence().mathml;
-      in_brackets_ = false;
+      degree = sequence(true).mathml;
       if (!take(']')) wrong("\\sqrt[ without ]");
     }
     const Atom content = group();
@@ -261,12 +255,9 @@ class Parser : LatexReader {
         text += "\u00A0", i += written[i] == '\\';
       else if (written[i] != '\\')  // \_ is _
         text += escape_html(written.substr(i, 1));
-    if (name == "operatorname")
-      return {"<mi mathvariant=\"normal\">" + text + "</mi>", Kind::function, limits};
-    if (name == "mathrm") return {"<mi mathvariant=\"normal\">" + text + "</mi>"};
-    if (name == "texttt") return {"<mtext style=\"font-family:monospace\">" + text + "</mtext>"};
-    if (name == "textbf") return {"<mtext style=\"font-weight:bold\">" + text + "</mtext>"};
-    return {"<mtext>" + text + "</mtext>"};
+    if (name == "text") return {"<mtext>" + text + "</mtext>"};
+    return {"<mi mathvariant=\"normal\">" + text + "</mi>",
+            name == "operatorname" ? Kind::function : Kind::ordinary, limits};
   }
 
   Atom letters(const Alphabet& alphabet) {
@@ -290,19 +281,17 @@ class Parser : LatexReader {
     if (word == ".") return "";
     if (!word.empty() && std::string_view("()[]|/").find(word) != std::string_view::npos)
       return std::string(word);
-    if (word.size() > 1)
-      if (const auto found = symbols.find(word.substr(1)); found != symbols.end())
-        if (found->second.kind == Kind::open || found->second.kind == Kind::close || word == "\\|" ||
-            word == "\\vert" || word == "\\Vert")
-          return std::string(found->second.text);
+    const auto found = symbols.find(word.substr(word.starts_with('\\') ? 1 : 0));
+    if (word.starts_with('\\') && found != symbols.end()) {
+      const auto& [kind, text, limits] = found->second;
+      if (kind == Kind::open || kind == Kind::close || text == "|" || text == "‖") return std::string(text);
+    }
     wrong(fmt::format("'{}' is not a bracket", word));
   }
 
   Atom fenced() {
-    const bool in_brackets = std::exchange(in_brackets_, false);
     const std::string open = delimiter();
     const Atom content = sequence();
-    in_brackets_ = in_brackets;
     if (!take_command("\\right")) wrong("\\left without \\right");
     return fenced(open, content, delimiter());
   }
@@ -318,11 +307,10 @@ class Parser : LatexReader {
     if (!name.empty() && name.back() == '*') name.pop_back();
     static const std::unordered_map<std::string, std::pair<const char*, const char*>> known = {
         {"matrix", {"", ""}}, {"pmatrix", {"(", ")"}}, {"bmatrix", {"[", "]"}}, {"vmatrix", {"|", "|"}},
-        {"array", {"", ""}},  {"cases", {"{", ""}},    {"aligned", {"", ""}},   {"align", {"", ""}}};
+        {"cases", {"{", ""}}, {"aligned", {"", ""}},   {"align", {"", ""}}};
     const auto brackets = known.find(name);
     if (brackets == known.end()) wrong(fmt::format("unknown environment {}", name));
-    if (name == "array") braced_text("\\begin{array}");
-    const bool aligned = name.substr(0, 5) == "align";
+    const bool aligned = name.starts_with("align");
     Atom table;
     table.height = 0;
     while (next_word() != "\\end") {
@@ -334,13 +322,11 @@ class Parser : LatexReader {
         const bool left = aligned ? column % 2 == 1 : name == "cases";
         const Atom content = sequence();
         height = std::max(height, content.height);
-        table.mathml += fmt::format("<mtd style=\"text-align:{}{}\">{}</mtd>",
-                                    left      ? "left"
-                                    : aligned ? "right"
-                                              : "center",
-                                    aligned ? ";padding-left:0;padding-right:0" : "",
-                                    // Its relation has the first half of the equation before it.
-                                    aligned && left ? row("<mrow></mrow>" + content.mathml) : content.mathml);
+        const char* side = left ? "left" : aligned ? "right" : "center";
+        const char* close = aligned ? ";padding-left:0;padding-right:0" : "";
+        // What is left of its relation is in the cell before.
+        const std::string cell = aligned && left ? row("<mrow></mrow>" + content.mathml) : content.mathml;
+        table.mathml += fmt::format("<mtd style=\"text-align:{}{}\">{}</mtd>", side, close, cell);
         ++column;
       } while (take('&'));
       table.mathml += "</mtr>";

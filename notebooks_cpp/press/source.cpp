@@ -28,6 +28,13 @@ struct Scope {
   bool internal = false;
 };
 
+// Comments that belong together: above a declaration, or at the end of a line and going on below it.
+struct Block {
+  std::string text;
+  Index first_line, last_line, column;
+  bool remark;  // stands behind code
+};
+
 // Reads declarations from the tokens; directives are left out, comments set aside.
 class Scanner {
  public:
@@ -35,7 +42,7 @@ class Scanner {
     Index last_line = 0;
     for (const Token& token : tokens(source)) {
       if (!token.in_directive && token.kind == Token::Kind::comment)
-        comments_.push_back({token, token.line != last_line});
+        add_comment(token, token.line == last_line);
       else if (!token.in_directive)
         tokens_.push_back(token);
       last_line = token.last_line;
@@ -51,10 +58,18 @@ class Scanner {
   }
 
  private:
-  struct Comment {
-    Token token;
-    bool alone;  // on its line
-  };
+  // A comment alone on its line goes on with the one on the line before; with a remark only in its column.
+  void add_comment(const Token& token, bool remark) {
+    const std::string text = comment_text(token.text);
+    const Block* before = blocks_.empty() ? nullptr : &blocks_.back();
+    if (!remark && before && before->last_line == token.line - 1 &&
+        (!before->remark || before->column == token.column)) {
+      blocks_.back().text += "\n" + text;
+      blocks_.back().last_line = token.last_line;
+    } else {
+      blocks_.push_back({text, token.line, token.last_line, token.column, remark});
+    }
+  }
 
   // A source may end in the middle of anything: past the last token comes the last one again.
   const Token& token(Index i) const { return tokens_[std::min(i, count() - 1)]; }
@@ -327,50 +342,18 @@ class Scanner {
     declaration.signature = joined(start_, end);
     declaration.line = token(name_at).line;
     declaration.last_line = last_line_at(end);
-    declaration.remark = comment_behind(declaration.last_line);
     declaration.first_line = token(start_).line;
-    const Index above = comment_above(declaration.first_line);
-    for (Index i = above; i < std::ssize(comments_) && comments_[i].token.line < token(start_).line; ++i)
-      declaration.comment += (i == above ? "" : "\n") + comment_text(comments_[i].token.text);
-    if (above < std::ssize(comments_)) declaration.first_line = comments_[above].token.line;
+    for (const Block& block : blocks_) {
+      if (block.remark && block.first_line == declaration.last_line) declaration.remark = block.text;
+      if (!block.remark && block.last_line == token(start_).line - 1) {
+        declaration.comment = block.text;
+        declaration.first_line = block.first_line;
+      }
+    }
     declaration.after_blank =
         first_ || declaration.first_line == 1 || lines_[declaration.first_line - 2].empty();
     found_.push_back(std::move(declaration));
     return found_.back();
-  }
-
-  // The first of the comments that stand directly above `line`, each alone on its line; their number if none.
-  Index comment_above(Index line) const {
-    Index first = std::ssize(comments_);
-    for (Index i = first - 1; i >= 0; --i) {
-      const Token& comment = comments_[i].token;
-      if (comment.last_line >= line) continue;
-      if (comment.last_line != line - 1 || !comments_[i].alone || continues(i)) break;
-      first = i;
-      line = comment.line;
-    }
-    return first;
-  }
-
-  // Whether a comment goes on with the one at the end of the line before: same column, one line further.
-  bool continues(Index i) const {
-    for (; i > 0 && comments_[i].alone; --i) {
-      const Token &before = comments_[i - 1].token, &token = comments_[i].token;
-      if (before.last_line != token.line - 1 || before.column != token.column) return false;
-      if (!comments_[i - 1].alone) return true;
-    }
-    return false;
-  }
-
-  std::string comment_behind(Index line) const {
-    for (Index i = 0; i < std::ssize(comments_); ++i) {
-      if (comments_[i].token.line != line || comments_[i].alone) continue;
-      std::string result = comment_text(comments_[i].token.text);
-      while (++i < std::ssize(comments_) && continues(i))
-        result += "\n" + comment_text(comments_[i].token.text);
-      return result;
-    }
-    return "";
   }
 
   // The source between two tokens on one line, without comments.
@@ -386,7 +369,7 @@ class Scanner {
 
   std::vector<std::string> lines_;
   std::vector<Token> tokens_;
-  std::vector<Comment> comments_;
+  std::vector<Block> blocks_;
   std::vector<Declaration> found_;
   Index at_ = 0, start_ = 0;  // the token that is read; the first of its statement
   bool first_ = false;        // the statement is the first of its scope
