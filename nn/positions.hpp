@@ -4,7 +4,8 @@
 //   sinusoidal   a fixed table added to the embeddings: sines and cosines of falling frequency
 //   t5           a learned number for each bucket of distance and head, added to the scores
 //   alibi        a fixed penalty -m·|i - j| on the scores, with a slope m for each head
-//   rope         queries and keys are rotated by their position: their product depends on distance alone
+//   rope         queries and keys are rotated by their position (an op: core/ops.hpp): their product depends
+//                on distance alone
 //
 // The first two mark what a token *is at*; the others mark what is *between* two tokens, and act inside
 // self-attention only: the distance between a source word and a target word means nothing.
@@ -16,12 +17,8 @@
 
 namespace attn {
 
-// PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i), with ω_i = 10000^(-2i/C).  (length, C)
-Tensor sinusoidal_table(Index length, Index channels);
-
-// Rotates each pair (2i, 2i+1) of each head of x (B, T, H*D) by the angle (first + t) ω_i, ω_i =
-// 10000^(-2i/D).
-Tensor rope(const Tensor& x, Index heads, Index first_position = 0);
+// PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i), with ω_i = 10000^(-2i/C), for p = first, first + 1, …
+Tensor sinusoidal_table(Index length, Index channels, Index first_position = 0);  // (length, C)
 
 // The slopes 2^(-8i/H), i = 1 … H, of ALiBi; for H not a power of two, those of the next lower power of two
 // and then every other one of the next higher.
@@ -49,7 +46,7 @@ struct T5Bias {
 struct PositionScheme {
   Positions kind = Positions::none;
   Index heads = 1;
-  Tensor table;  // learned: (max_length, C); sinusoidal: a fixed one that grows as needed
+  Tensor table;  // (max_length, C): learned; or sinusoidal, whose later rows are computed for each call
   T5Bias t5;
 
   PositionScheme() = default;
