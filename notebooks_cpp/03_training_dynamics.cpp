@@ -18,8 +18,8 @@
 #include <algorithm>  // min_element, sort
 #include <cmath>      // fabs, log, sqrt
 
+#include "core/rng.hpp"  // shuffle
 #include "nn/gpt.hpp"
-#include "nn/text/batching.hpp"  // shuffle
 #include "notebooks_cpp/notebook.hpp"
 #include "optim/trainer.hpp"
 

@@ -17,9 +17,9 @@
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/rng.hpp"  // shuffle
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
-#include "nn/text/batching.hpp"  // shuffle
 
 using namespace attn;
 

@@ -57,11 +57,4 @@ struct PairBatch {
 };
 PairBatch make_batch(const std::vector<EncodedPair>& pairs, const std::vector<Index>& rows);
 
-// Fisher and Yates, with our own numbers: std::shuffle gives another order with another library.
-template <class Value>
-void shuffle(std::vector<Value>& values, Rng& rng) {
-  for (std::size_t i = values.size(); i > 1; --i)
-    std::swap(values[i - 1], values[static_cast<std::size_t>(rng.below(static_cast<Index>(i)))]);
-}
-
 }  // namespace attn

@@ -8,7 +8,7 @@
 #include <utility>        // move
 
 #include "core/error.hpp"
-#include "nn/text/batching.hpp"  // shuffle
+#include "core/rng.hpp"  // shuffle
 #include "nn/text/utf8.hpp"
 
 namespace attn {
