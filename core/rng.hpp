@@ -32,7 +32,7 @@ class Rng {
 // The 32 bits at one position of the stream.
 std::uint32_t philox(std::uint64_t key, std::uint64_t counter);
 
-// Fisher and Yates, with our own numbers: std::shuffle gives another order with another library.
+// Fisher and Yates. Not std::shuffle, whose order differs from library to library.
 template <class Value>
 void shuffle(std::vector<Value>& values, Rng& rng) {
   for (Index i = std::ssize(values); i > 1; --i) std::swap(values[i - 1], values[rng.below(i)]);

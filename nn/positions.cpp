@@ -2,6 +2,7 @@
 
 #include <algorithm>  // min
 #include <cmath>      // cos, log, pow, sin
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
 
@@ -9,11 +10,11 @@ namespace attn {
 
 Tensor sinusoidal_table(Index length, Index channels, Index first_position) {
   const Tensor table = empty({length, channels});
-  for (Index p = 0; p < length; ++p)
+  for (Index t = 0; t < length; ++t)
     for (Index c = 0; c < channels; ++c) {
       const double frequency = std::pow(10000.0, -2.0 * double(c / 2) / double(channels));
-      const double angle = double(first_position + p) * frequency;
-      table.data()[p * channels + c] = real(c % 2 ? std::cos(angle) : std::sin(angle));
+      const double angle = double(first_position + t) * frequency;
+      table.data()[t * channels + c] = real(c % 2 ? std::cos(angle) : std::sin(angle));
     }
   return table;
 }
@@ -22,12 +23,9 @@ std::vector<real> alibi_slopes(Index heads) {
   Index power = 1;
   while (2 * power <= heads) power *= 2;
   std::vector<real> slopes;
-  for (Index i = 1; i <= power; ++i)
-    slopes.push_back(
-        static_cast<real>(std::pow(2.0, -8.0 * static_cast<double>(i) / static_cast<double>(power))));
-  for (Index i = 1; static_cast<Index>(slopes.size()) < heads; i += 2)
-    slopes.push_back(
-        static_cast<real>(std::pow(2.0, -8.0 * static_cast<double>(i) / static_cast<double>(2 * power))));
+  const auto slope = [](Index i, Index H) { return real(std::pow(2.0, -8.0 * double(i) / double(H))); };
+  for (Index i = 1; i <= power; ++i) slopes.push_back(slope(i, power));
+  for (Index i = 1; std::ssize(slopes) < heads; i += 2) slopes.push_back(slope(i, 2 * power));
   return slopes;
 }
 
@@ -37,7 +35,7 @@ Tensor alibi_bias(Index heads, Index T, Index S, Index first_position) {
   real* to = bias.data();
   for (const real slope : slopes)
     for (Index t = 0; t < T; ++t)
-      for (Index j = 0; j < S; ++j) *to++ = -slope * static_cast<real>(std::abs(first_position + t - j));
+      for (Index j = 0; j < S; ++j) *to++ = -slope * real(std::abs(first_position + t - j));
   return bias;
 }
 
@@ -51,10 +49,9 @@ int t5_bucket(Index distance, bool bidirectional, int buckets, Index max_distanc
     distance = std::max<Index>(0, -distance);
   }
   const int exact = buckets / 2;
-  if (distance < exact) return first + static_cast<int>(distance);
-  const double reached =
-      std::log(static_cast<double>(distance) / exact) / std::log(static_cast<double>(max_distance) / exact);
-  return first + std::min(exact + static_cast<int>(reached * (buckets - exact)), buckets - 1);
+  if (distance < exact) return first + int(distance);
+  const double reached = std::log(double(distance) / exact) / std::log(double(max_distance) / exact);
+  return first + std::min(exact + int(reached * (buckets - exact)), buckets - 1);
 }
 
 T5Bias::T5Bias(Index heads, bool bidirectional, Rng& rng)
@@ -77,11 +74,11 @@ PositionScheme::PositionScheme(const TransformerConfig& config, bool bidirection
 
 Tensor PositionScheme::add_to(const Tensor& x, Index first_position) const {
   if (!table) return x;
-  const Index T = x.shape()[1], end = first_position + T;
-  if (end <= table.shape()[0]) return x + slice(table, 0, first_position, end);
+  const Index T = x.size(1), end = first_position + T;
+  if (end <= table.size(0)) return x + slice(table, 0, first_position, end);
   if (kind == Positions::learned)
-    fail("positions: the learned table ends at {}, but position {} is asked for", table.shape()[0], end - 1);
-  return x + sinusoidal_table(T, x.shape()[2], first_position);
+    fail("positions: the learned table ends at {}, but position {} is asked for", table.size(0), end - 1);
+  return x + sinusoidal_table(T, x.size(2), first_position);
 }
 
 Tensor PositionScheme::bias(Index T, Index S, Index first_position) const {

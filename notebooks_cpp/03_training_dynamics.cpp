@@ -72,8 +72,7 @@ Gpt make_model(const Recipe& recipe) {
 }
 
 Tensor loss_of(const Gpt& model, const Hands& hands) {
-  Context context;
-  return cross_entropy(model(hands.reads, context), hands.writes, {.ignore = no_mark});
+  return cross_entropy(model(hands.reads), hands.writes, {.ignore = no_mark});
 }
 
 struct Course {
@@ -107,12 +106,11 @@ Course teach(const Recipe& recipe) { return teach(make_model(recipe), recipe); }
 double change_by_one_step(const Recipe& recipe) {
   const Gpt model = make_model(recipe);
   const IntTensor unseen = deal(64, 5).reads;
-  Context context;
-  const Tensor before = model(unseen, context).detach();
+  const Tensor before = model(unseen).detach();
   Adam adam(parameters_of(model));
   backward(loss_of(model, deal(16, 1)));
   adam.step(recipe.rate);
-  const Tensor change = model(unseen, context).detach() - before;
+  const Tensor change = model(unseen).detach() - before;
   return std::sqrt(mean(change * change).item());
 }
 
@@ -148,9 +146,8 @@ notebook::show(viz::line_chart({{.name = "loss", .y = course.losses, .smooth = 0
                            course.end));
 
 // %%
-Context reading;
 const Hands unseen = deal(3, 123456789);
-const IntTensor answers = argmax(model(unseen.reads, reading));  // (B, T)
+const IntTensor answers = argmax(model(unseen.reads));  // (B, T)
 for (Index b = 0; b < 3; ++b) {
   fmt::print("hand ");
   for (Index t = 0; t < cards; ++t) fmt::print("{:>3}", deck[unseen.reads(b, t)]);

@@ -107,29 +107,26 @@ struct Exam {
   std::map<std::string, double> doubts; // the sum of -log p, for each word
 };
 
-std::vector<TranslationBatch> exam_of(const Translator& translator, const std::vector<Pair>& pairs) {
+std::vector<Batch> exam_of(const Translator& translator, const std::vector<Pair>& pairs) {
   const std::vector<EncodedPair> encoded = encode_pairs(pairs, *translator.source, *translator.target);
-  std::vector<TranslationBatch> batches;
+  std::vector<Batch> batches;
   for (const auto& rows : plan_batches(encoded, {.sentences = 64, .shuffle = false}))
-    batches.push_back(batch_of(make_batch(encoded, rows)));
+    batches.push_back(make_batch(encoded, rows));
   return batches;
 }
 
-Exam take(const Translator& translator, const std::vector<TranslationBatch>& exam,
-          const std::vector<Head>& off) {
+Exam take(const Translator& translator, const std::vector<Batch>& exam, const std::vector<Head>& off) {
   const NoGrad no_grad;
   const Silence silence(off);
-  Context context;
   Exam result;
   double sentences = 0, words = 0;
-  for (const TranslationBatch& batch : exam) {
-    const Tensor log_p = log_softmax(
-        translator.model(batch.source, batch.source_lengths, batch.reads, batch.read_lengths, context));
-    const IntTensor said = argmax(log_p);  // (B, T)
-    for (Index b = 0; b < batch.writes.shape()[0]; ++b) {
+  for (const Batch& batch : exam) {
+    const Tensor log_p = log_softmax(translator.model(batch.source, batch.decoder_input));  // (B, T, V)
+    const IntTensor said = argmax(log_p);                                                   // (B, T)
+    for (Index b = 0; b < batch.targets.shape()[0]; ++b) {
       Index mistakes = 0;
-      for (Index t = 0; t < batch.read_lengths[b]; ++t) {
-        const int right = batch.writes(b, t);
+      for (Index t = 0; t < batch.decoder_input.lengths[b]; ++t) {
+        const int right = batch.targets(b, t);
         const std::string word = translator.target->label(right);
         const double doubt = -log_p(b, t, right);
         result.doubts[word] += doubt, result.doubt += 1000 * doubt, ++words;
@@ -202,18 +199,12 @@ View view_of(const Translator& translator, const std::string& sentence) {
   const std::vector<std::string> unknown = translator.source->unknown(sentence);
   if (!unknown.empty()) fail("the translator has never seen the word `{}`; try another", unknown[0]);
   const NoGrad no_grad;
-  const EncodedPair pair =
-      encode_pairs({{sentence, translator.translate(sentence)}}, *translator.source, *translator.target)[0];
-  const auto ids = [](const std::vector<int>& list, std::size_t begin, std::size_t end) {
-    return IntTensor({1, static_cast<Index>(end - begin)}, {list.begin() + begin, list.begin() + end});
-  };
+  const Pair pair{sentence, translator.translate(sentence)};
+  const Batch batch = make_batch(encode_pairs({pair}, *translator.source, *translator.target), {0});
   View view;
-  Context showing{.maps = &view.maps};
-  translator.model(ids(pair.source, 0, pair.source.size()), {}, ids(pair.target, 0, pair.target.size() - 1),
-                   {}, showing);
-  for (const int id : pair.source) view.reads.push_back(translator.source->label(id));
-  for (std::size_t t = 1; t < pair.target.size(); ++t)
-    view.writes.push_back(translator.target->label(pair.target[t]));
+  translator.model(batch.source, batch.decoder_input, {.maps = &view.maps});
+  for (const int id : batch.source.ids.values()) view.reads.push_back(translator.source->label(id));
+  for (const int id : batch.targets.values()) view.writes.push_back(translator.target->label(id));
   return view;
 }
 
@@ -325,7 +316,7 @@ fmt::print("{} of {} heads can be silenced, one at a time, and this sentence sta
 
 // %%
 const std::size_t exam_size = notebook::fast() ? 100 : 500;
-const std::vector<TranslationBatch> exam =
+const std::vector<Batch> exam =
     exam_of(translator, {test_pairs.begin(), test_pairs.begin() + std::min(exam_size, test_pairs.size())});
 const Exam whole = take(translator, exam, {});
 std::vector<Exam> without;

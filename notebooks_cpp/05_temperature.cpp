@@ -57,8 +57,7 @@ std::vector<double> train_gpt(const Gpt& model, const std::vector<int>& text, In
   train(adam, {.steps = steps, .schedule = schedule, .progress = false},
         {.loss = [&](Index batch) {
           const Windows windows = windows_of(text, 16, T, first + static_cast<std::uint64_t>(batch));
-          Context context{.training = true};
-          const Tensor loss = cross_entropy(model(windows.reads, context), windows.writes);
+          const Tensor loss = cross_entropy(model(windows.reads, {.training = true}), windows.writes);
           losses.push_back(loss.item());
           return StepLoss{loss, 0};
         }});
@@ -73,7 +72,7 @@ std::vector<double> train_gpt(const Gpt& model, const std::vector<int>& text, In
 Tensor scores_after(const Gpt& model, const Vocabulary& vocabulary, const std::string& text) {  // (V)
   const NoGrad no_grad;
   const std::vector<int> ids = vocabulary.encode(text);
-  GptWriter writer(model, 1);
+  GptWriter writer(model);
   return writer.next(IntTensor({1, static_cast<Index>(ids.size())}, ids))[0];
 }
 
@@ -100,9 +99,8 @@ IntTensor columns(const IntTensor& ids, Index begin, Index end) {
 
 Tensor scores_in_second_half(const Gpt& model, const IntTensor& reads) {  // (B, T) -> (B, T/2, V)
   const NoGrad no_grad;
-  Context context;
   const Index T = reads.shape()[1];
-  return slice(model(reads, context), 1, T / 2, T);
+  return slice(model(reads), 1, T / 2, T);
 }
 
 // How surprised is it by the second half of each window, once it has read the first? In nats a character.

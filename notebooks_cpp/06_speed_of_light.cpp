@@ -190,9 +190,8 @@ IntTensor random_tokens(Index B, Index T, Index V, Rng& rng) {
 double step_seconds(const Gpt& model, Adam& adam, Index B, Rng& rng) {
   const Index T = model.config.max_length, V = model.config.vocabulary;
   const IntTensor tokens = random_tokens(B, T, V, rng), targets = random_tokens(B, T, V, rng);
-  Context context;
   return seconds_of([&] {
-    backward(cross_entropy(model(tokens, context), targets));
+    backward(cross_entropy(model(tokens), targets));
     adam.step(1e-3);
   });
 }
@@ -200,8 +199,7 @@ double step_seconds(const Gpt& model, Adam& adam, Index B, Rng& rng) {
 double read_seconds(const Gpt& model, Index rows, Rng& rng) {
   const NoGrad no_grad;
   const IntTensor tokens = random_tokens(rows, model.config.max_length, model.config.vocabulary, rng);
-  Context context;
-  return seconds_of([&] { model(tokens, context); });
+  return seconds_of([&] { model(tokens); });
 }
 
 double write_seconds(const Gpt& model, Index rows, Index count, Rng& rng) {  // one token after the other
@@ -301,10 +299,9 @@ const Gpt model(gpt_config(size), rng);
 Adam adam(parameters_of(model));
 const Index B = 8, T = model.config.max_length;
 const IntTensor tokens = random_tokens(B, T, 256, rng), targets = random_tokens(B, T, 256, rng);
-Context context;
 fmt::print("{} numbers, {} tokens a step\n", parameters_of(model).count(), B * T);
 fmt::print("with stopwatches the loss is {:.6f}, without {:.6f}\n", timed_loss(model, tokens, targets).item(),
-           cross_entropy(model(tokens, context), targets).item());
+           cross_entropy(model(tokens), targets).item());
 
 // %%
 const int rounds = notebook::fast() ? 3 : 20;

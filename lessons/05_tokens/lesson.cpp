@@ -16,6 +16,7 @@
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
 #include "lessons/support/lesson.hpp"
+#include "nn/attention.hpp"  // padding_mask
 #include "nn/embedding.hpp"
 #include "nn/positions.hpp"  // sinusoidal_table
 #include "nn/text/batching.hpp"
@@ -307,9 +308,11 @@ void a_batch(Lesson& lesson) {
     rows.push_back({row, real_row});
   }
   lesson.table({"tokens", "mask"}, rows);
-  const Batch batch = pad_batch(sequences);
-  lesson.claim(batch.ids == ids && batch.mask() == mask,
-               "the library's pad_batch gives the same ({},{}) ids and mask", batch.rows, batch.cols);
+  const Tokens batch = pad_batch(sequences);
+  const Index B = batch.ids.shape()[0], T = batch.ids.shape()[1];
+  const std::vector<real> library_mask = padding_mask(batch.lengths, T).values();
+  lesson.claim(batch.ids.values() == ids && Ids(library_mask.begin(), library_mask.end()) == mask,
+               "the library's pad_batch gives the same ({},{}) ids and mask", B, T);
 
   lesson.say(
       "Padding is work for nothing. So lines of about the same length go into one batch, and the batches "
@@ -325,9 +328,9 @@ void a_batch(Lesson& lesson) {
     for (const std::vector<Index>& rows_of_batch : plan) {
       std::vector<Ids> chosen;
       for (const Index row : rows_of_batch) chosen.push_back(many[row]);
-      const Batch padded = pad_batch(chosen);
-      cells += static_cast<double>(padded.rows * padded.cols);
-      for (const int length : padded.lengths) tokens += length;
+      const Tokens padded = pad_batch(chosen);
+      cells += double(padded.ids.numel());
+      for (const int length : padded.lengths.values()) tokens += length;
     }
     return 1 - tokens / cells;
   };
