@@ -65,12 +65,9 @@ Tensor record(const Tensor& output, const char* op, const Inputs& inputs, Backwa
 
   using Concrete = NodeOf<std::decay_t<Backward>>;
   const std::size_t bytes = sizeof(Concrete) + std::size_t(count) * sizeof(Tensor);
-  const Node base{op,
-                  next_node_order(),
-                  count,
-                  bytes,
-                  [](Node* node, const Tensor& output) { static_cast<Concrete*>(node)->backward(output); },
-                  [](Node* node) { static_cast<Concrete*>(node)->~Concrete(); }};
+  const auto run = [](Node* node, const Tensor& out) { static_cast<Concrete*>(node)->backward(out); };
+  const auto destroy = [](Node* node) { static_cast<Concrete*>(node)->~Concrete(); };
+  const Node base{op, next_node_order(), count, bytes, run, destroy};
   Node* node = new (pool_allocate(bytes)) Concrete{base, std::forward<Backward>(backward)};
   Tensor* place = node->inputs().data();
   for (const Tensor& input : inputs)

@@ -1,6 +1,6 @@
 #include "core/shape.hpp"
 
-#include <algorithm>  // equal, max
+#include <algorithm>  // max
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
@@ -15,10 +15,6 @@ Shape::Shape(const Index* dims, int rank) : rank_(rank) {
     if (dims[i] < 0) fail("shape: axis {} has a negative size ({})", i, dims[i]);
     dims_[i] = dims[i];
   }
-}
-
-bool Shape::operator==(const Shape& other) const {
-  return rank_ == other.rank_ && std::equal(begin(), end(), other.begin());
 }
 
 Index Shape::stride(int axis) const {

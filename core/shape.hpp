@@ -33,7 +33,7 @@ class Shape {
   Index& operator[](int axis) { return dims_[axis < 0 ? axis + rank_ : axis]; }
   const Index* begin() const { return dims_; }
   const Index* end() const { return dims_ + rank_; }
-  bool operator==(const Shape& other) const;
+  bool operator==(const Shape& other) const = default;
 
   // Elements per step along `axis`: the product of the sizes to its right.
   Index stride(int axis) const;
@@ -45,7 +45,7 @@ class Shape {
   std::string str() const;                     // "(2,3,4)"
 
  private:
-  Index dims_[max_rank] = {};
+  Index dims_[max_rank] = {};  // zeros after the last axis
   int rank_ = 0;
 };
 

@@ -5,80 +5,18 @@
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
-#include "core/op.hpp"
 
 namespace attn {
-namespace {
-
-double frequency(Index pair, Index channels) {
-  return std::pow(10000.0, -2.0 * double(pair) / double(channels));
-}
-
-// (length, D): the cosine and the sine of each pair's angle, side by side.
-Tensor rotation_table(Index first, Index length, Index D) {
-  const Tensor table = empty({length, D});
-  for (Index t = 0; t < length; ++t)
-    for (Index i = 0; i < D / 2; ++i) {
-      const double angle = static_cast<double>(first + t) * frequency(i, D);
-      table.data()[t * D + 2 * i] = static_cast<real>(std::cos(angle));
-      table.data()[t * D + 2 * i + 1] = static_cast<real>(std::sin(angle));
-    }
-  return table;
-}
-
-// The table for positions 0 … length-1, kept from call to call and grown when a longer one is asked for.
-Tensor rotations(Index first, Index length, Index D) {
-  static thread_local std::vector<Tensor> tables;  // one for each head size
-  for (Tensor& table : tables)
-    if (table.shape()[1] == D) {
-      if (table.shape()[0] < first + length) table = rotation_table(0, 2 * (first + length), D);
-      return table;
-    }
-  return tables.emplace_back(rotation_table(0, 2 * (first + length), D));
-}
-
-// (a, b) -> (a cos θ - b sin θ, a sin θ + b cos θ), or by -θ for the gradient: a rotation's transpose is its
-// inverse.
-void rotate(const real* x, const real* table, Index rows, Index T, Index heads, Index D, real direction,
-            real* y, bool accumulate) {
-  parallel_for(rows, row_grain(heads * D), [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row)
-      for (Index h = 0; h < heads; ++h) {
-        const real *from = x + (row * heads + h) * D, *turn = table + row % T * D;
-        real* to = y + (row * heads + h) * D;
-        for (Index i = 0; i < D; i += 2) {
-          const real c = turn[i], s = direction * turn[i + 1];
-          const real a = from[i] * c - from[i + 1] * s, b = from[i] * s + from[i + 1] * c;
-          to[i] = accumulate ? to[i] + a : a;
-          to[i + 1] = accumulate ? to[i + 1] + b : b;
-        }
-      }
-  });
-}
-
-}  // namespace
 
 Tensor sinusoidal_table(Index length, Index channels, Index first_position) {
   const Tensor table = empty({length, channels});
   for (Index t = 0; t < length; ++t)
     for (Index c = 0; c < channels; ++c) {
-      const double angle = double(first_position + t) * frequency(c / 2, channels);
+      const double frequency = std::pow(10000.0, -2.0 * double(c / 2) / double(channels));
+      const double angle = double(first_position + t) * frequency;
       table.data()[t * channels + c] = real(c % 2 ? std::cos(angle) : std::sin(angle));
     }
   return table;
-}
-
-Tensor rope(const Tensor& x, Index heads, Index first_position) {
-  if (x.rank() != 3 || heads < 1 || x.shape()[2] % heads || x.shape()[2] / heads % 2)
-    fail("rope: {} is not (B,T,C) with {} heads of an even size", x.shape().str(), heads);
-  const Index rows = x.shape()[0] * x.shape()[1], T = x.shape()[1], D = x.shape()[2] / heads;
-  const Tensor table = rotations(first_position, T, D), y = empty(x.shape());
-  rotate(x.data(), table.data() + first_position * D, rows, T, heads, D, 1, y.data(), false);
-  return record(y, "rope", {x}, [=](const Tensor& y) {
-    const GradTarget target = grad_target(x);
-    rotate(grad_data(y), table.data() + first_position * D, rows, T, heads, D, -1, target.data,
-           target.accumulate);
-  });
 }
 
 std::vector<real> alibi_slopes(Index heads) {

@@ -4,7 +4,8 @@
 //   sinusoidal   a fixed table added to the embeddings: sines and cosines of falling frequency
 //   t5           a learned number for each bucket of distance and head, added to the scores
 //   alibi        a fixed penalty -m·|i - j| on the scores, with a slope m for each head
-//   rope         queries and keys are rotated by their position: their product depends on distance alone
+//   rope         queries and keys are rotated by their position (an op: core/ops.hpp): their product depends
+//                on distance alone
 //
 // The first two mark where a token *is*; the others mark the distance *between* two tokens, and act in
 // self-attention only: the distance between a source word and a target word means nothing.
@@ -16,13 +17,8 @@
 
 namespace attn {
 
-// PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i), with ω_i = 10000^(-2i/C), for the positions p = first, …,
-// first + length - 1.  (length, C)
-Tensor sinusoidal_table(Index length, Index channels, Index first_position = 0);
-
-// Rotates each pair (2i, 2i+1) of each head of x (B, T, H*D) by the angle (first + t) ω_i, ω_i =
-// 10000^(-2i/D).
-Tensor rope(const Tensor& x, Index heads, Index first_position = 0);
+// PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i), with ω_i = 10000^(-2i/C), for p = first, first + 1, …
+Tensor sinusoidal_table(Index length, Index channels, Index first_position = 0);  // (length, C)
 
 // The slopes 2^(-8i/H), i = 1 … H, of ALiBi; for H not a power of two, those of the next lower power of two
 // and then every other one of the next higher.

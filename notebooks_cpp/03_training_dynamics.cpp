@@ -18,6 +18,7 @@
 #include <algorithm>  // min_element, sort
 #include <cmath>      // fabs, log, sqrt
 
+#include "core/rng.hpp"  // shuffle
 #include "nn/gpt.hpp"
 #include "notebooks_cpp/notebook.hpp"
 #include "optim/trainer.hpp"

@@ -17,6 +17,7 @@
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/rng.hpp"  // shuffle
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
 

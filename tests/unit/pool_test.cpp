@@ -95,15 +95,6 @@ TEST_CASE("the peak is remembered until it is reset") {
   CHECK(pool_statistics().peak_bytes == before);
 }
 
-TEST_CASE("trimming gives free blocks back, so that the next one comes from the system") {
-  pool_release(pool_allocate(5000), 5000);
-  trim_pool();
-  const auto before = pool_statistics().system_allocations;
-  void* block = pool_allocate(5000);
-  CHECK(pool_statistics().system_allocations == before + 1);
-  pool_release(block, 5000);
-}
-
 TEST_CASE("a block that cannot be had is not counted") {
   if (!pool_recycles()) return;  // AddressSanitizer ends the program instead
   const auto before = pool_statistics().bytes_in_use;

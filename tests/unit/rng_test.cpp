@@ -102,15 +102,13 @@ TEST_CASE("reserved draws are the caller's alone") {
 TEST_CASE("the first draw is the high half, whatever the compiler evaluates first") {
   Rng rng(3);
   CHECK(rng.bits64() == (std::uint64_t{philox(3, 0)} << 32 | philox(3, 1)));
-  CHECK(Rng(3).split().key == (std::uint64_t{philox(3, 0)} << 32 | philox(3, 1)));
 }
 
-TEST_CASE("split generators go separate ways") {
-  Rng rng(3);
-  Rng a = rng.split(), b = rng.split();
-  int same = 0;
-  for (int i = 0; i < 1000; ++i) same += a.bits() == b.bits();
-  CHECK(same == 0);
+TEST_CASE("the order of a shuffle is fixed for all machines") {
+  std::vector<int> values = {0, 1, 2, 3, 4, 5, 6, 7};
+  Rng rng(42);
+  shuffle(values, rng);
+  CHECK(values == std::vector<int>{2, 1, 6, 5, 0, 7, 4, 3});
 }
 
 // Mean, variance and fourth moment of draws, each within five standard errors of what it should be.
@@ -182,13 +180,6 @@ TEST_CASE("random tensors repeat with the seed and keep to their range") {
   for (const real value : z.values()) sum += value, squares += (value - 10.0) * (value - 10.0);
   CHECK(sum / 100000 == doctest::Approx(10).epsilon(0.005));
   CHECK(squares / 100000 == doctest::Approx(4).epsilon(0.02));
-}
-
-TEST_CASE("the order of a shuffle is fixed for all machines") {
-  std::vector<int> values = {0, 1, 2, 3, 4, 5, 6, 7};
-  Rng rng(42);
-  shuffle(values, rng);
-  CHECK(values == std::vector<int>{2, 1, 6, 5, 0, 7, 4, 3});
 }
 
 }  // namespace
