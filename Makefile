@@ -129,8 +129,8 @@ install: build/packages.ok  ## install headers and library: `make install PREFIX
 	@for header in $(PUBLIC); do install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/attention/$$header || exit 1; done
 	@install -D -m 644 build/libattn.a $(DESTDIR)$(PREFIX)/lib/libattn.a
 	@mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/cmake/attention
-	@sed 's|@PREFIX@|$(abspath $(PREFIX))|; s|@VERSION@|$(VERSION)|' core/attention.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/attention.pc
-	@cp core/attention-config.cmake $(DESTDIR)$(PREFIX)/lib/cmake/attention/attention-config.cmake
+	@sed 's|@PREFIX@|$(abspath $(PREFIX))|; s|@VERSION@|$(VERSION)|' .ci/attention.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/attention.pc
+	@cp .ci/attention-config.cmake $(DESTDIR)$(PREFIX)/lib/cmake/attention/attention-config.cmake
 	@echo "Installed under $(DESTDIR)$(PREFIX): pkg-config --cflags --libs attention"
 
 # --- tests: not worth the optimizer's time, which is most of a fresh build's ---
