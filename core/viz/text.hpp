@@ -2,11 +2,10 @@
 //
 //   draw_text(image, {x, y}, "été 나는", {.size = 14, .align = Align::center});
 //
-// The point given lies at half the height of a capital letter, so that text drawn at a box's centre is
-// centred. Letters that DejaVu lacks come from a Korean font (Nanum) if one is installed. A letter that no
-// font has is an empty box, and one line on stderr says what to install; without any font everything is
-// boxes, never an error. Glyphs are cached by size; kerning is applied; scripts that need shaping are not
-// supported.
+// The point given lies at half the height of a capital letter: at a box's centre, text is centred in it.
+// Letters that DejaVu lacks come from a Korean font (Nanum) if one is installed. A letter that no font has is
+// an empty box, and one line on stderr says what to install; without any font everything is boxes, never an
+// error. Glyphs are cached by size, with kerning but without the shaping that some scripts need.
 #pragma once
 
 #include <filesystem>   // path

@@ -110,9 +110,9 @@ TEST_CASE("Hangul, Chinese, full-width forms and emoji take two columns, combini
                                                   {"\x1b[38;2;1;2;3m한\x1b[0m", 2},
                                                   {"\x1b[", 0},
                                                   {"\x1b", 0}};
-  for (const auto& [text, width] : widths) {
-    CAPTURE(text);
-    CHECK(display_width(text) == width);
+  for (const auto& expected : widths) {
+    CAPTURE(expected.first);
+    CHECK(display_width(expected.first) == expected.second);
   }
 }
 
