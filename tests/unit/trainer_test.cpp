@@ -62,6 +62,7 @@ TEST_CASE("after each step the caller is told its loss, rate and norm, and finds
     told.push_back(point.step);
     CHECK(point.learning_rate == doctest::Approx(0.01 * double(point.step)));
     if (point.step % 3 == 0 || point.step == 1) {
+      REQUIRE(!history.steps.empty());
       CHECK(history.steps.back().step == point.step);
       CHECK(history.steps.back().loss == point.loss);
       CHECK(history.steps.back().gradient_norm == point.gradient_norm);
