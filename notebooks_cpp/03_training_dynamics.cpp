@@ -17,6 +17,7 @@
 // %%
 #include <algorithm>  // min_element, sort
 #include <cmath>      // fabs, log, sqrt
+#include <iterator>  // ssize
 
 #include "core/rng.hpp"  // shuffle
 #include "nn/gpt.hpp"
@@ -65,7 +66,7 @@ struct Recipe {
 
 Gpt make_model(const Recipe& recipe) {
   Rng rng(notebook::seed());
-  return Gpt({.vocabulary = static_cast<Index>(deck.size()), .d_model = 32, .heads = 4, .encoder_layers = 0,
+  return Gpt({.vocabulary = std::ssize(deck), .d_model = 32, .heads = 4, .encoder_layers = 0,
               .decoder_layers = recipe.layers, .d_ff = 64, .dropout = 0, .positions = Positions::learned,
               .max_length = row, .pre_norm = recipe.pre_norm},
              rng);
@@ -88,7 +89,7 @@ Course teach(const Gpt& model, const Recipe& recipe) {
           {.steps = recipe.steps, .schedule = {.peak = recipe.rate, .warmup = recipe.warmup}, .clip = 0,
            .progress = false},
           {.loss = [&](Index batch) {
-            const Hands hands = deal(16, 1000 * notebook::seed() + static_cast<std::uint64_t>(batch));
+            const Hands hands = deal(16, 1000 * notebook::seed() + std::uint64_t(batch));
             const Tensor loss = loss_of(model, hands);
             course.losses.push_back(loss.item());
             return StepLoss{loss, 0};
@@ -218,7 +219,7 @@ adam.step(1e-3);
 fmt::print("{:<44} mean |gradient|   mean |move| / rate\n", "parameter");
 for (std::size_t i = 0; i < before.size(); i += 3) {
   const Parameter p = parameters_of(fresh)[i];
-  double gradient = 0, move = 0, n = static_cast<double>(before[i].size());
+  double gradient = 0, move = 0, n = double(before[i].size());
   for (std::size_t k = 0; k < before[i].size(); ++k) {
     gradient += std::fabs(gradients[i][k]) / n;
     move += std::fabs(p.tensor.data()[k] - before[i][k]) / n / 1e-3;
@@ -244,7 +245,7 @@ std::vector<viz::Series> shocks;
 for (const bool pre_norm : {false, true}) {
   viz::Series series{.name = pre_norm ? "pre-norm" : "post-norm", .points = true};
   for (const Index layers : {1, 2, 4, 8, 16}) {
-    series.x.push_back(static_cast<double>(layers));
+    series.x.push_back(double(layers));
     series.y.push_back(change_by_one_step({.rate = 1e-3, .layers = layers, .pre_norm = pre_norm}));
   }
   shocks.push_back(series);
@@ -286,7 +287,7 @@ for (const bool pre_norm : {false, true}) {
   for (Index i = 0; i < 4; ++i)
     for (Index j = 0; j < 5; ++j) {
       const Recipe here{.rate = columns[j], .steps = map_steps, .layers = layers[i], .pre_norm = pre_norm};
-      ends(i, j) = static_cast<float>(teach(here).end);
+      ends(i, j) = float(teach(here).end);
     }
   maps.push_back(viz::heatmap(ends, {.title = pre_norm ? "pre-norm" : "post-norm", .x_title = "learning rate",
                                      .y_title = "layers", .row_labels = {"1", "2", "4", "8"},

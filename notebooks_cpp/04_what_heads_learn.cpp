@@ -16,6 +16,7 @@
 #include <algorithm>   // copy, min, sort, stable_sort
 #include <cmath>       // exp, log
 #include <filesystem>  // exists
+#include <iterator>  // ssize
 #include <map>         // map
 
 #include "lessons/13_translator/training.hpp"
@@ -208,7 +209,7 @@ View view_of(const Translator& translator, const std::string& sentence) {
 // e to the mean entropy of its rows: among how many words does a head divide its attention?
 double words_looked_at(const Tensor& weights, Index head) {  // (1, H, T, S)
   const Tensor w = weights[0][head];
-  return std::exp(-sum(w * log(w + real(1e-20))).item() / static_cast<double>(w.size(0)));
+  return std::exp(-sum(w * log(w + real(1e-20))).item() / double(w.size(0)));
 }
 
 // %% tags=["active-cpp"]
@@ -237,7 +238,7 @@ fmt::print("{}\n{}\n", sentence, translator.translate(sentence));
 
 // %%
 const View view = view_of(translator, sentence);
-viz::HeatmapGrid grid{.columns = static_cast<int>(translator.model.config.heads),
+viz::HeatmapGrid grid{.columns = int(translator.model.config.heads),
                       .options = {.title = "Cross-attention, head by head", .x_title = "words that are read",
                                   .y_title = "words that are written", .row_labels = view.writes,
                                   .column_labels = view.reads, .low = 0, .high = 1, .value_title = "weight"}};
@@ -268,7 +269,7 @@ notebook::show(viz::open_heatmap(grid, sharpest),
 
 // %%
 const std::vector<Pair> test_pairs = unseen_pairs(settings);
-const Index H = translator.model.config.heads, rows = static_cast<Index>(heads.size()) / H;
+const Index H = translator.model.config.heads, rows = std::ssize(heads) / H;
 viz::Matrix looked(rows, H);
 const int sentences = notebook::fast() ? 10 : 40;
 for (int n = 0; n < sentences; ++n) {
@@ -380,7 +381,7 @@ for (Index r = 0; r < rows; ++r)
     std::vector<Head> off;
     for (Index other = 0; other < H; ++other)
       if (other != h) off.push_back(heads[r * H + other]);
-    solo(r, h) = static_cast<float>(take(translator, exam, off).flawless);
+    solo(r, h) = float(take(translator, exam, off).flawless);
   }
 notebook::show(viz::heatmap(solo, {.title = "One head left in its row", .row_labels = row_names,
                                    .column_labels = column_names, .low = 0, .high = 100,
@@ -401,7 +402,7 @@ viz::Series alone{.name = "only the latest one", .x = {0}, .dashed = true};
 together.y.push_back(whole.flawless), alone.y.push_back(whole.flawless);
 for (const std::size_t head : order) {
   silent.push_back(heads[head]);
-  together.x.push_back(static_cast<double>(silent.size())), alone.x.push_back(together.x.back());
+  together.x.push_back(double(silent.size())), alone.x.push_back(together.x.back());
   together.y.push_back(take(translator, exam, silent).flawless);
   alone.y.push_back(without[head].flawless);
 }

@@ -89,8 +89,7 @@ void row_major(Lesson& lesson) {
   int right = 0;
   for (Index i = 0; i < 2; ++i)
     for (Index j = 0; j < 3; ++j)
-      for (Index k = 0; k < 4; ++k)
-        right += counted(i, j, k) == static_cast<real>(offset_of(weeks, {i, j, k}));
+      for (Index k = 0; k < 4; ++k) right += counted(i, j, k) == real(offset_of(weeks, {i, j, k}));
   lesson.claim(right == 24, "our offsets find {} of the 24 elements of a (2,3,4) tensor", right);
   const Index column_major = 2 + 0 * 3;
   lesson.say(
@@ -291,7 +290,7 @@ void matrix_product(Lesson& lesson) {
   lesson.say(
       "It is not 0, because a sum of {} floats depends a little on its order. And it took {:.2f} million "
       "multiplications: lesson 03 makes them fast.",
-      C, 1e-6 * static_cast<double>(B * T * C * N));
+      C, 1e-6 * double(B * T * C * N));
 }
 
 }  // namespace

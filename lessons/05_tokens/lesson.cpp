@@ -11,6 +11,7 @@
 // B batch, T time (tokens in a sequence), V size of the vocabulary, C channels (d_model).
 #include <algorithm>  // find, max
 #include <cmath>      // fabs, sqrt
+#include <iterator>   // ssize
 #include <map>        // map
 
 #include "core/autograd.hpp"
@@ -195,7 +196,7 @@ std::vector<std::string> english_text(Index sentences, std::uint64_t seed) {
 std::vector<viz::Token> boxes(const Vocabulary& vocabulary, const Ids& ids) {
   std::vector<viz::Token> tokens;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    tokens.emplace_back(vocabulary.label(ids[i]), ids[i] == Vocabulary::unk ? 3 : static_cast<int>(i % 2),
+    tokens.emplace_back(vocabulary.label(ids[i]), ids[i] == Vocabulary::unk ? 3 : int(i % 2),
                         fmt::format("{}", ids[i]));
   return tokens;
 }
@@ -242,13 +243,13 @@ void three_ways(Lesson& lesson) {
   const std::vector<Pair> fresh = english_french().generate(500, lesson.seed + 1);
   const auto mean_length = [&](const Vocabulary& vocabulary) {
     double tokens = 0;
-    for (const Pair& pair : fresh) tokens += static_cast<double>(vocabulary.encode(pair.source).size());
-    return tokens / static_cast<double>(fresh.size());
+    for (const Pair& pair : fresh) tokens += double(vocabulary.encode(pair.source).size());
+    return tokens / double(fresh.size());
   };
   std::vector<double> sizes, lengths;
   std::vector<std::vector<std::string>> rows;
   bool shorter = true;
-  const Index learned = static_cast<Index>(all_pieces.merges().size());
+  const Index learned = std::ssize(all_pieces.merges());
   for (const Index merges : {Index(0), Index(16), Index(64), Index(128), Index(256), learned}) {
     const BpeVocabulary vocabulary = all_pieces.with_merges(merges);
     sizes.push_back(vocabulary.size());
@@ -335,7 +336,7 @@ void a_batch(Lesson& lesson) {
     return 1 - tokens / cells;
   };
   std::vector<std::vector<Index>> as_they_come;
-  for (Index i = 0; i < static_cast<Index>(many.size()); ++i) {
+  for (Index i = 0; i < std::ssize(many); ++i) {
     if (i % 32 == 0) as_they_come.emplace_back();
     as_they_come.back().push_back(i);
   }
@@ -401,7 +402,7 @@ void embeddings(Lesson& lesson) {
   for (const Index channels : {16, 64, 256, 1024}) {
     const Embedding layer(200, channels, rng);
     IntTensor all({200});
-    for (Index i = 0; i < 200; ++i) all[i] = static_cast<int>(i);
+    for (Index i = 0; i < 200; ++i) all[i] = int(i);
     plain = size_of(layer.table);
     scaled = size_of(layer(all));
     position = size_of(sinusoidal_table(50, channels));

@@ -35,7 +35,7 @@ const std::vector<ModelCase> models = {
 
 IntTensor random_tokens(const Shape& shape, Index vocabulary, Rng& rng) {
   IntTensor tokens(shape);
-  for (Index i = 0; i < tokens.numel(); ++i) tokens[i] = static_cast<int>(rng.below(vocabulary));
+  for (Index i = 0; i < tokens.numel(); ++i) tokens[i] = int(rng.below(vocabulary));
   return tokens;
 }
 
@@ -186,7 +186,7 @@ void run_attention(const Settings& settings, bool causal) {
     reset_pool_peak();
     const auto before = pool_statistics().bytes_in_use;
     (i == 0 ? tiled : composed)();
-    extra[i] = static_cast<double>(pool_statistics().peak_bytes - before) / 1048576;
+    extra[i] = double(pool_statistics().peak_bytes - before) / 1048576;
   }
   fmt::print("memory {}: tiled {:.1f} MiB, composed {:.1f} MiB\n", name, extra[0], extra[1]);
 }

@@ -2,8 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>   // exp, ldexp
-#include <limits>  // numeric_limits
+#include <cmath>     // exp, ldexp
+#include <iterator>  // ssize
+#include <limits>    // numeric_limits
 
 #include "gradcheck.hpp"
 
@@ -58,7 +59,7 @@ TEST_CASE("the checker finds an input that gets no gradient") {
 Tensor random_graph(std::uint64_t seed, const std::vector<Tensor>& inputs) {
   Rng rng(seed);
   std::vector<Tensor> made = inputs;  // all (3, 4)
-  const auto any = [&] { return made[static_cast<std::size_t>(rng.below(static_cast<Index>(made.size())))]; };
+  const auto any = [&] { return made[rng.below(std::ssize(made))]; };
   for (int step = 0; step < 12; ++step) {
     const Tensor a = any(), b = any();
     const auto next = [&]() -> Tensor {
@@ -132,7 +133,7 @@ TEST_CASE("the number of paths through a graph does not matter") {
   for (int i = 0; i < 30; ++i) y = y + y;
   for (int i = 0; i < 30; ++i) y = (y * 3) - y;
   backward(y);
-  CHECK(x.grad().item() == static_cast<real>(std::ldexp(1, 60)));
+  CHECK(x.grad().item() == real(std::ldexp(1, 60)));
 }
 
 TEST_CASE("a wide graph is walked and freed") {
@@ -140,7 +141,7 @@ TEST_CASE("a wide graph is walked and freed") {
   {
     Tensor x = scalar(2).requires_grad();
     std::vector<Tensor> parts;
-    for (int i = 0; i < 50000; ++i) parts.push_back(x * static_cast<real>(i % 3));
+    for (int i = 0; i < 50000; ++i) parts.push_back(x * real(i % 3));
     backward(sum(stack(parts)));
     CHECK(x.grad().item() == 49999);  // 16666 times 0 + 1 + 2, then 0 and 1
   }
@@ -181,10 +182,10 @@ TEST_CASE("backward frees the graph as it goes, and what it kept alive") {
   const auto before = pool_statistics().bytes_in_use;
   const Tensor loss = sum(tanh(x * x));
   const auto with_graph = pool_statistics().bytes_in_use;
-  CHECK(with_graph - before > static_cast<std::int64_t>(2000 * sizeof(real)));
+  CHECK(with_graph - before > std::int64_t(2000 * sizeof(real)));
   backward(loss);
   x.zero_grad();
-  CHECK(pool_statistics().bytes_in_use - before < static_cast<std::int64_t>(1000 * sizeof(real)));
+  CHECK(pool_statistics().bytes_in_use - before < std::int64_t(1000 * sizeof(real)));
 }
 
 TEST_CASE("gradients of leaves add up over backwards until they are zeroed") {

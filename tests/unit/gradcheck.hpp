@@ -66,9 +66,9 @@ inline std::string gradient_error(const TensorFunction& function, const std::vec
       };
       real& value = inputs[k].data()[i];
       const real before = value;
-      value = static_cast<real>(before + step);
+      value = real(before + step);
       const double up = weighted_sum(), top = value;
-      value = static_cast<real>(before - step);
+      value = real(before - step);
       const double down = weighted_sum(), bottom = value;
       value = before;
       const double numeric = (up - down) / (top - bottom);

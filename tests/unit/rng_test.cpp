@@ -22,8 +22,8 @@ using Words = std::array<std::uint32_t, 4>;
 Words philox4x32(Words x, std::uint32_t k0, std::uint32_t k1) {
   for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9, k1 += 0xBB67AE85) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * x[0], b = std::uint64_t{0xCD9E8D57} * x[2];
-    const auto high = [](std::uint64_t product) { return static_cast<std::uint32_t>(product >> 32); };
-    const auto low = [](std::uint64_t product) { return static_cast<std::uint32_t>(product); };
+    const auto high = [](std::uint64_t product) { return std::uint32_t(product >> 32); };
+    const auto low = [](std::uint64_t product) { return std::uint32_t(product); };
     x = {high(b) ^ x[1] ^ k0, low(b), high(a) ^ x[3] ^ k1, low(a)};
   }
   return x;
@@ -31,9 +31,8 @@ Words philox4x32(Words x, std::uint32_t k0, std::uint32_t k1) {
 
 std::uint32_t expected_bits(std::uint64_t key, std::uint64_t counter) {
   const std::uint64_t block = counter / 4;
-  const Words words =
-      philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0, 0},
-                 static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32));
+  const Words words = philox4x32({std::uint32_t(block), std::uint32_t(block >> 32), 0, 0}, std::uint32_t(key),
+                                 std::uint32_t(key >> 32));
   return words[counter % 4];
 }
 
@@ -147,9 +146,9 @@ TEST_CASE("uniform numbers lie in [0, 1) and use all of it") {
 TEST_CASE("below gives each number equally often, also where the range does not divide 2^64") {
   Rng rng(23);
   for (const Index n : {1, 2, 3, 7, 10}) {
-    std::vector<int> count(static_cast<std::size_t>(n), 0);
-    const int draws = 20000 * static_cast<int>(n);
-    for (int i = 0; i < draws; ++i) ++count[static_cast<std::size_t>(rng.below(n))];
+    std::vector<int> count(std::size_t(n), 0);
+    const int draws = 20000 * int(n);
+    for (int i = 0; i < draws; ++i) ++count[rng.below(n)];
     for (const int c : count) CHECK(std::abs(c - 20000) < 5 * 142);  // five standard deviations
   }
   // 2^64 is 8/3 of this range: with a plain remainder, its lowest third would come three times out of eight.
