@@ -3,10 +3,11 @@
 #include <fmt/format.h>  // format
 #include <unistd.h>      // getpid
 
-#include <algorithm>          // sort, stable_sort
+#include <algorithm>          // sort
 #include <fstream>            // ofstream
 #include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
+#include <utility>            // pair
 
 #include "core/error.hpp"
 #include "notebooks_cpp/press/book_pages.hpp"
@@ -23,8 +24,8 @@ bool is_source(const fs::path& path) { return path.extension() == ".hpp" || path
 // A header comes before the source of the same name.
 void add_folder(Sources& sources, const fs::path& root, const std::string& folder) {
   std::vector<fs::path> files = entries_of(root / folder);
-  std::stable_sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
-    return a.stem() == b.stem() ? a.extension() > b.extension() : a.stem() < b.stem();
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    return std::pair(a.stem(), b.extension()) < std::pair(b.stem(), a.extension());
   });
   for (const fs::path& file : files)
     if (is_source(file)) sources.add(folder + "/" + file.filename().string(), read_file(file));
@@ -68,7 +69,7 @@ std::vector<BookPage> notebooks_in(const fs::path& folder) {
     BookPage page{.address = "notebooks/" + file.filename().string(), .title = {}, .chapter = "Notebooks"};
     page.whole = read_file(file);
     page.title = title_of(page.whole, file.stem().string());
-    page.entries.push_back({page.title, "notebook", "", page.address});
+    page.entries.push_back({page.title, "notebook", "", ""});
     pages.push_back(std::move(page));
   }
   return pages;
@@ -78,23 +79,16 @@ void write(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
   std::ofstream stream(path, std::ios::binary);
   stream << text;
-  if (!stream.flush()) fail("book: {} cannot be written", path.string());
+  if (!stream.flush()) fail("book: cannot write {}", path.string());
 }
 
 std::string search_index(const std::vector<BookPage>& pages) {
   nlohmann::json index = nlohmann::json::array();
   for (const BookPage& page : pages)
     for (const Entry& entry : page.entries)
-      index.push_back({entry.name, entry.kind, entry.text, entry.address});
+      index.push_back(
+          {entry.name, entry.kind, entry.text, page.address + (entry.id.empty() ? "" : "#" + entry.id)});
   return "const book_index = " + index.dump() + ";\n" + search_script;
-}
-
-// Puts `made` where `book` is, in one step as far as a folder can be.
-void replace_folder(const fs::path& made, const fs::path& book) {
-  const fs::path old = made.string() + ".old";
-  if (fs::exists(book)) fs::rename(book, old);
-  fs::rename(made, book);
-  fs::remove_all(old);
 }
 
 }  // namespace
@@ -111,8 +105,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 void write_book(const BookOptions& options) {
   const bool something = fs::exists(options.book) && !fs::is_empty(options.book);
   if (something && !fs::exists(options.book / "search.js"))
-    fail("book: {} holds something else than a book; remove it or choose another folder",
-         options.book.string());
+    fail("book: {} holds something else; remove it or choose another folder", options.book.string());
   const std::vector<std::string> lessons = lesson_names(options.root);
   if (lessons.empty()) fail("book: there is no lessons/*/lesson.cpp in {}", options.root.string());
   for (const std::string& name : lessons)
@@ -145,7 +138,10 @@ void write_book(const BookOptions& options) {
       }
     }
     write(made / "search.js", search_index(pages));
-    replace_folder(made, options.book);
+    const fs::path old = made.string() + ".old";
+    if (fs::exists(options.book)) fs::rename(options.book, old);
+    fs::rename(made, options.book);
+    fs::remove_all(old);
   } catch (...) {
     fs::remove_all(made);
     throw;

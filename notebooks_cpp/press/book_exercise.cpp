@@ -34,16 +34,15 @@ std::string folded(const std::string& title, const std::string& html) {
   return "<details><summary>" + title + "</summary>\n" + html + "</details>\n";
 }
 
-// Calls set(field, text) for every `.field = "text"`, and set("Mistakes", "f") for
-// Mistakes<decltype(exercise::f)>.
+// Calls set(field, text) for each `.field = "text"`; Mistakes<decltype(exercise::f)> sets "Mistakes" to "f".
 template <class Set>
 void read_fields(std::string_view source, const Set& set) {
   const std::vector<Token> all = tokens(source);
-  for (std::size_t i = 1; i + 2 < all.size(); ++i) {
-    std::size_t text = i + 2;
+  for (Index i = 1; i + 2 < std::ssize(all); ++i) {
+    Index text = i + 2;
     if (all[i - 1].text == "." && all[i + 1].text == "=" && all[text].kind == Token::Kind::string)
       set(all[i].text, string_literal(all, text));
-    if (all[i].text == "Mistakes" && all[i + 1].text == "<" && i + 6 < all.size())
+    if (all[i].text == "Mistakes" && all[i + 1].text == "<" && i + 6 < std::ssize(all))
       set(all[i].text, std::string(all[i + 6].text));
   }
 }
@@ -90,7 +89,7 @@ ByFunction<std::vector<std::string>> hints_of(std::string_view markdown) {
 void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader, const Sources& sources) {
   if (!fs::exists(folder / "exercise.hpp")) return;
   const PageText text{sources, page.address};
-  const auto code_block = [&](const std::string& code) {
+  const auto shown = [&](const std::string& code) {
     return "<pre class=\"listing\"><code>" + text.code(code) + "</code></pre>\n";
   };
   ByFunction<std::vector<KnownMistake>> mistakes;
@@ -112,36 +111,35 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
       folder.filename().string().substr(0, 2),
       text.prose(manual.substr(std::min(manual.find('\n'), manual.size()))));
   if (fs::exists(folder / "types.hpp"))
-    page.body += folded("The types: <code>types.hpp</code>", code_block(read_file(folder / "types.hpp")));
+    page.body += folded("The types: <code>types.hpp</code>", shown(read_file(folder / "types.hpp")));
   page.body += "</div></section>\n";
 
   for (const Declaration& each : asked) {
     const std::string id = "exercise-" + slug(each.name);
-    page.entries.push_back({each.name, "exercise", page.title, page.address + "#" + id});
+    page.entries.push_back({each.name, "exercise", page.title, id});
     std::string folds, list;
     for (Index i = 0; i < std::ssize(hints[each.name]); ++i)
       folds += folded(fmt::format("Hint {}", i + 1), "<p>" + text.sentence(hints[each.name][i]) + "</p>\n");
     for (const KnownMistake& mistake : mistakes[each.name]) {
       const std::string mistake_id = id + "-" + slug(mistake.name), where = slug(mistake.where);
-      const bool shown = page.body.find("id=\"" + escape_html(where) + "\"") != std::string::npos;
-      const std::string place = shown ? page.address + "#" + where : "";
+      const bool printed = page.body.find("id=\"" + escape_html(where) + "\"") != std::string::npos;
+      const std::string place = printed ? page.address + "#" + where : "";
       list += fmt::format("<dt id=\"{}\">{}</dt><dd>{} <span class=\"soft\">See {}.</span></dd>\n",
                           escape_html(mistake_id), text.sentence(mistake.name), text.sentence(mistake.why),
                           text.link(place, escape_html(mistake.where)));
-      page.entries.push_back(
-          {mistake.name, "mistake", each.name + ", " + page.title, page.address + "#" + mistake_id});
+      page.entries.push_back({mistake.name, "mistake", each.name + ", " + page.title, mistake_id});
     }
     if (!list.empty())
       folds += folded(fmt::format("{} mistakes that the grader knows by name", mistakes[each.name].size()),
                       "<dl class=\"mistakes\">\n" + list + "</dl>\n");
     if (answers[each.name].empty()) fail("{}: solution.hpp has no {}", folder.string(), each.name);
     const std::string& notice = notices[each.name];
-    folds += folded("Our answer", code_block(answers[each.name]) +
+    folds += folded("Our answer", shown(answers[each.name]) +
                                       (notice.empty() ? "" : "<p>" + text.sentence(notice) + "</p>\n"));
     page.body += fmt::format(
         "<section class=\"row task\" id=\"{}\"><div class=\"words\"><h3><code>{}</code></h3>{}</div>"
         "<div class=\"made\">{}{}</div></section>\n",
-        escape_html(id), escape_html(each.name), text.prose(each.comment), code_block(each.signature + ";\n"),
+        escape_html(id), escape_html(each.name), text.prose(each.comment), shown(each.signature + ";\n"),
         folds);
   }
 }

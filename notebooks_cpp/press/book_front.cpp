@@ -18,12 +18,6 @@ const std::vector<Folder> library_folders = {
 
 namespace {
 
-const BookPage* at_address(const std::vector<BookPage>& pages, const std::string& address) {
-  for (const BookPage& page : pages)
-    if (page.address == address) return &page;
-  return nullptr;
-}
-
 // A card for each lesson, with its first picture.
 std::string lesson_card(const BookPage& page) {
   const std::string picture = page.copies.empty() ? ""
@@ -43,11 +37,11 @@ std::string file_list(const std::vector<BookPage>& pages, const std::string& fol
     if (page.chapter != folder) continue;
     const std::string stem = page.title.substr(0, page.title.size() - 4);
     const bool header = page.title.ends_with(".hpp");
-    if (!header && at_address(pages, stem + ".hpp.html")) continue;  // stands with its header
-    const BookPage* twin = header ? at_address(pages, stem + ".cpp.html") : nullptr;
+    if (!header && text.sources.find(stem + ".hpp")) continue;  // stands with its header
+    const SourceFile* twin = header ? text.sources.find(stem + ".cpp") : nullptr;
     list += fmt::format("<li>{}{} <span class=\"soft\">{}</span></li>\n",
                         text.link(page.address, "<code>" + page.title.substr(folder.size() + 1) + "</code>"),
-                        twin ? fmt::format(" <a class=\"twin\" href=\"{}\">.cpp</a>", twin->address) : "",
+                        twin ? fmt::format(" <a class=\"twin\" href=\"{}\">.cpp</a>", twin->page) : "",
                         text.sentence(page.summary));
   }
   return list;

@@ -18,9 +18,9 @@ namespace {
 std::vector<SectionCall> section_calls(std::string_view source) {
   std::vector<SectionCall> calls;
   const std::vector<Token> all = tokens(source);
-  for (std::size_t i = 1; i + 2 < all.size(); ++i) {
+  for (Index i = 1; i + 2 < std::ssize(all); ++i) {
     if (all[i - 1].text != "." || all[i + 1].text != "(") continue;
-    std::size_t text = i + 2;
+    Index text = i + 2;
     if (all[i].text == "section" && all[text].kind == Token::Kind::string)
       calls.push_back({all[i].line, string_literal(all, text)});
     if (all[i].text == "try_next") calls.push_back({all[i].line, "Try"});
@@ -36,10 +36,11 @@ std::string without_space(std::string text) {
 }
 
 // What a section printed: text as it is, with pictures in their places.
-class Printed {
- public:
-  Printed(const fs::path& folder, BookPage& page, const PageText& text)
-      : folder_(folder), page_(page), text_(text), pictures_(recorded_pictures(folder)) {}
+struct Printed {
+  fs::path folder;  // of the lesson's output
+  BookPage& page;
+  const PageText& text;
+  std::vector<PictureRecord> pictures;
 
   std::string html(const std::vector<std::string>& lines) {
     std::string result, block;
@@ -50,15 +51,14 @@ class Printed {
     };
     for (Index i = 0; i < std::ssize(lines); ++i) {
       const PictureRecord* picture = picture_of(lines[i]);
-      const char* claim = lines[i].starts_with("✓")   ? "holds"
-                          : lines[i].starts_with("✗") ? "broken"
-                                                      : nullptr;
+      const bool holds = lines[i].starts_with("✓"), claim = holds || lines[i].starts_with("✗");
       if (picture) {
         flush();
         result += figure(*picture);
         i += lines_of_caption(lines, i + 1, picture->caption);
       } else if (claim) {
-        block += fmt::format("<span class=\"{}\">{}</span>\n", claim, escape_html(lines[i]));
+        block +=
+            fmt::format("<span class=\"{}\">{}</span>\n", holds ? "holds" : "broken", escape_html(lines[i]));
       } else {
         block += escape_html(lines[i]) + "\n";
       }
@@ -67,25 +67,24 @@ class Printed {
     return result;
   }
 
- private:
   // What `[picture] FILE` stands for, or null.
   const PictureRecord* picture_of(const std::string& line) const {
     if (!line.starts_with("[picture] ")) return nullptr;
     const std::string file = fs::path(line.substr(10)).filename().string();
-    for (const PictureRecord& each : pictures_)
-      if (each.file == file && fs::exists(folder_ / file)) return &each;
+    for (const PictureRecord& each : pictures)
+      if (each.file == file && fs::exists(folder / file)) return &each;
     return nullptr;
   }
 
   std::string figure(const PictureRecord& record) {
-    const std::string address = "pictures/" + folder_.filename().string() + "/" + record.file;
-    page_.copies.emplace_back(folder_ / record.file, address);
-    const PixelSize size = png_size(folder_ / record.file);
+    const std::string address = "pictures/" + folder.filename().string() + "/" + record.file;
+    page.copies.emplace_back(folder / record.file, address);
+    const PixelSize size = png_size(folder / record.file);
     return fmt::format(
         "<figure><a href=\"{0}\"><img src=\"{0}\" width=\"{1}\" height=\"{2}\" loading=\"lazy\" "
         "alt=\"{3}\"></a>\n<figcaption><b>{3}</b> {4}</figcaption></figure>\n",
-        escape_html(link_from(page_.address, escape_link(address))), size.width, size.height,
-        escape_html(record.title), text_.sentence(record.caption));
+        escape_html(link_from(page.address, escape_link(address))), size.width, size.height,
+        escape_html(record.title), text.sentence(record.caption));
   }
 
   // The caption was printed under the picture, too, in lines of its own: how many?
@@ -99,11 +98,6 @@ class Printed {
     }
     return 0;
   }
-
-  fs::path folder_;
-  BookPage& page_;
-  const PageText& text_;
-  std::vector<PictureRecord> pictures_;
 };
 
 }  // namespace
@@ -151,13 +145,13 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
                 .title = lesson.number + " " + name,
                 .chapter = "Lessons",
                 .summary = lesson.question};
-  page.entries.push_back({page.title, "lesson", lesson.question, page.address});
+  page.entries.push_back({page.title, "lesson", lesson.question, ""});
   const PageText text{sources, page.address};
   const Listing code = listing(*file, sources);
 
   std::vector<OutputSection> printed = output_sections(read_file(output / "output.txt"));
   printed.erase(printed.begin());  // name and question again
-  Printed shown(output, page, text);
+  Printed shown{output, page, text, recorded_pictures(output)};
   Ids ids;
   std::string rows, contents, others;
   const auto print = [&](OutputSection& section) {
@@ -167,7 +161,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
         "what it prints</p></div><div class=\"made\">\n{}</div></section>\n",
         escape_html(id), title, shown.html(section.lines));
     contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(id), title);
-    page.entries.push_back({section.title, "section", page.title, page.address + "#" + id});
+    page.entries.push_back({section.title, "section", page.title, id});
     section.title.clear();  // is done
   };
   for (const Row& row : lesson.rows) {
@@ -186,11 +180,14 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
                             text.link(each->page, "<code>" + each->path.substr(prefix.size()) + "</code>"),
                             text.sentence(first_sentence(manual_of(each->text))));
   page.body = fmt::format(
-      "<header class=\"opening\"><p class=\"kicker\">Lesson {0} · {1}</p>\n<h1>{2}</h1>\n<div "
-      "class=\"intro\">{3}</div>\n"
-      "<nav class=\"sections\" aria-label=\"Sections\"><ol>\n{4}<li><a "
-      "href=\"#exercise\">Exercise</a></li>\n</ol></nav>\n"
-      "<p class=\"soft run\">Run it: <code>make {0}</code></p></header>\n{5}{6}",
+      R"(<header class="opening"><p class="kicker">Lesson {0} · {1}</p>
+<h1>{2}</h1>
+<div class="intro">{3}</div>
+<nav class="sections" aria-label="Sections"><ol>
+{4}<li><a href="#exercise">Exercise</a></li>
+</ol></nav>
+<p class="soft run">Run it: <code>make {0}</code></p></header>
+{5}{6})",
       lesson.number, escape_html(name), escape_html(lesson.question), text.prose(lesson.introduction),
       contents, preamble_html(file->text, code), rows);
   if (!others.empty())

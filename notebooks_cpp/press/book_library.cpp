@@ -43,7 +43,7 @@ BookPage source_page(const SourceFile& file, const Sources& sources) {
                 .title = file.path,
                 .chapter = folder_of(file.path),
                 .summary = first_sentence(manual)};
-  page.entries.push_back({file.path, "file", page.summary, page.address});
+  page.entries.push_back({file.path, "file", page.summary, ""});
   const PageText text{sources, page.address};
 
   std::string names, users;
@@ -82,7 +82,7 @@ BookPage reference_page(const Folder& folder, const Sources& sources) {
                 .title = path + ": reference",
                 .chapter = "Reference",
                 .summary = folder.about};
-  page.entries.push_back({path, "reference", page.summary, page.address});
+  page.entries.push_back({path, "reference", page.summary, ""});
   const PageText text{sources, page.address};
   std::string contents, body;
   Ids ids;
@@ -110,8 +110,7 @@ BookPage reference_page(const Folder& folder, const Sources& sources) {
       const std::string comment = each.remark.empty() ? first_sentence(each.comment) : each.remark;
       const char* kind = each.kind == Kind::function ? "function" : variable ? "constant" : "type";
       if (!variable || !member)
-        page.entries.push_back(
-            {qualified(each), kind, comment.empty() ? each.signature : comment, page.address + "#" + id});
+        page.entries.push_back({qualified(each), kind, comment.empty() ? each.signature : comment, id});
     }
     if (in_type) body += "</div>\n";
   }

@@ -19,7 +19,7 @@ namespace attn::press {
 
 // What the search knows: `name` is searched; `kind` ("function", "lesson", "mistake") and `text` are shown.
 struct Entry {
-  std::string name, kind, text, address;
+  std::string name, kind, text, id;  // the id of its place on the page, or "" for the page
 };
 
 struct BookPage {
@@ -62,10 +62,9 @@ extern const char* const book_style;  // CSS: of all the rest
 // JavaScript, after `const book_index = [[name, kind, text, address], …];`
 extern const char* const search_script;
 
-// A source as rows: the comment on one side, the code that it is about on the other. A comment at the left
-// margin stands beside the code below it, up to the next such comment; what is indented stays in the code. A
-// line alone that is no sentence is a heading. The comment that the file begins with and the includes are no
-// rows.
+// A source as rows: a comment on one side, the code that it is about on the other. A comment at the left
+// margin stands beside the code below it, up to the next such comment; indented ones stay in the code. A line
+// alone that is no sentence is a heading. The comment at the top of the file and the includes are no rows.
 struct Row {
   std::string heading{};      // above it, or empty
   std::string comment{};      // beside it

@@ -9,7 +9,7 @@
 namespace attn::press {
 namespace {
 
-// Lines that begin inside of a token, such as a raw string: they are no place to cut.
+// Lines that begin inside a token, such as a raw string: no place to cut.
 std::set<Index> inner_lines(std::string_view source) {
   std::set<Index> inner;
   for (const Token& token : tokens(source))
@@ -105,7 +105,7 @@ std::string row_html(const Row& row, const Listing& code, const PageText& text, 
   if (!has_code && row.comment.empty()) return html;
   html += fmt::format("<section class=\"row{}\"><div class=\"words\">{}</div>", has_code ? "" : " alone",
                       text.prose(row.comment));
-  if (has_code) html += "<div class=\"made\">" + code.block(row.first, row.last) + "</div>";
+  if (has_code) html += "<div class=\"made\">" + code_block(code, row.first, row.last) + "</div>";
   return html + "</section>\n";
 }
 
@@ -113,7 +113,7 @@ std::string preamble_html(std::string_view source, const Listing& code) {
   const Row includes = preamble_of(source);
   if (includes.first > includes.last) return "";
   return "<details class=\"preamble\"><summary>What it includes</summary>" +
-         code.block(includes.first, includes.last) + "</details>\n";
+         code_block(code, includes.first, includes.last) + "</details>\n";
 }
 
 }  // namespace attn::press

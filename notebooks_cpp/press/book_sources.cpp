@@ -44,12 +44,6 @@ bool is_local(const std::vector<Token>& code, std::string_view name) {
   return false;
 }
 
-template <class Map, class Key>
-std::string found_in(const Map& map, const Key& key) {
-  const auto found = map.find(key);
-  return found == map.end() ? "" : found->second;
-}
-
 }  // namespace
 
 std::string link_from(const std::string& page, const std::string& address) {
@@ -117,8 +111,10 @@ std::string Sources::address(std::string_view name) const {
   return "";
 }
 
-std::string Sources::note(const std::string& title) const { return found_in(notes_, title); }
-std::string Sources::lesson(const std::string& number) const { return found_in(lessons, number); }
+std::string Sources::note(const std::string& title) const {
+  const auto found = notes_.find(title);
+  return found == notes_.end() ? "" : found->second;
+}
 
 // Which of the declarations of this name is meant by code[at].
 const Sources::Target* Sources::best(const std::vector<Token>& code, Index at,

@@ -40,10 +40,9 @@ class Sources {
   };
   // Where what `path` declares has its body, or null if that is here or nowhere.
   const Target* body_of(const Declaration& declaration, const std::string& path) const;
-  std::string address(std::string_view name) const;     // "softmax", "Rng::split"; "" if unknown
-  std::string note(const std::string& title) const;     // of Note [title]
-  std::string lesson(const std::string& number) const;  // "06"
-  std::map<std::string, std::string> lessons;           // number to page
+  std::string address(std::string_view name) const;  // "softmax", "Rng::split"; "" if unknown
+  std::string note(const std::string& title) const;  // of Note [title]
+  std::map<std::string, std::string> lessons;        // "06" to its page
 
   // For highlight_cpp: of a whole file, or of code from elsewhere that is shown on `page`.
   NameLinker linker(const SourceFile& file) const;
@@ -66,21 +65,17 @@ struct PageText {
 
   std::string link(const std::string& address,
                    const std::string& html) const;  // html alone if it leads nowhere
-  // A comment: paragraphs and lists; indented lines stay as they are; `names`, files, notes and lessons
-  // become links.
+  // A comment: paragraphs, lists, indented lines as they are; `names`, files, notes and lessons are links.
   std::string prose(std::string_view comment) const;
-  std::string sentence(std::string_view text) const;  // the same inside of a paragraph
+  std::string sentence(std::string_view text) const;  // the same, for part of a paragraph
   std::string code(std::string_view text) const;
 };
 
-// A file in colours, line by line.
-struct Listing {
-  std::vector<std::string> lines;  // HTML, each complete in itself
-
-  // Lines `first` to `last`, from 1, as a block with their numbers; each has the id L and its number.
-  std::string block(Index first, Index last) const;
-};
+// A file in colours, line by line: HTML, each line complete in itself.
+using Listing = std::vector<std::string>;
 Listing listing(const SourceFile& file, const Sources& sources);
+// Lines `first` to `last`, from 1, with their numbers; each has the id L and its number.
+std::string code_block(const Listing& lines, Index first, Index last);
 
 std::string manual_of(std::string_view source);  // the comment that a file begins with
 std::string first_sentence(std::string_view text);

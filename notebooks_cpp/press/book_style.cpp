@@ -28,8 +28,7 @@ kbd { padding: 0 0.4rem; border: 1px solid var(--line); border-radius: 4px; back
 @media print { .bar { position: static; } .search, .step { display: none; } }
 )";
 
-// On top of the style of html.cpp. Text and code stand side by side where there is room for 100 columns of
-// code.
+// On top of the style of html.cpp. Text and code stand side by side if there is room for 100 columns of code.
 const char* const book_style =
     R"(html { scroll-padding-top: 4.2rem; }
 main.book { max-width: 96rem; margin: 0 auto; padding: 1.8rem clamp(1rem, 3vw, 2.5rem) 3rem; }
@@ -42,15 +41,13 @@ h1.path { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sa
 .sections a:hover, .names a:hover { border-color: var(--accent); color: var(--accent); }
 .names { display: flex; flex-wrap: wrap; gap: 0.35rem 0.4rem; margin: 1rem 0; }
 .names a { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.8rem; }
-h2 code { padding: 0; background: none; }
-h2 { margin-top: 3rem; padding-top: 1.2rem; border-top: 1px solid var(--line); }
+h2 code { padding: 0; background: none; } h2 { margin-top: 3rem; padding-top: 1.2rem; border-top: 1px solid var(--line); }
 details > summary { cursor: pointer; color: var(--soft); } details > summary:hover { color: var(--accent); }
 .preamble, .users { font-size: 0.92rem; }
 .row { display: grid; grid-template-columns: minmax(0, 1fr); margin-top: 1.1rem; } .row > * { min-width: 0; }
 .row .words { font-size: 0.97rem; }
-.row.alone .words { max-width: 54rem; }
+.row.alone .words { max-width: 54rem; } .row .made pre { margin-bottom: 0.6rem; }
 .row .words > :first-child, .row .made > :first-child { margin-top: 0; }
-.row .made pre { margin-bottom: 0.6rem; }
 pre.aside { padding: 0.1rem 0 0.1rem 0.9rem; border: 0; border-left: 3px solid var(--line); border-radius: 0; background: none; font-size: 0.82rem; }
 .intro pre.aside { font-size: 0.88rem; }
 pre.listing { padding: 0.6rem 0; background: var(--card); font-size: 0.79rem; }
@@ -60,11 +57,9 @@ pre.listing .line::before { counter-increment: line; content: counter(line); dis
 pre.listing .line:target { background: color-mix(in srgb, var(--accent) 18%, transparent); }
 .printed .made { padding: 0.4rem 1rem 0.7rem; border-left: 3px solid var(--accent); border-radius: 0 8px 8px 0; background: var(--code); }
 .printed pre.output { margin: 0.5rem 0; padding: 0; border: 0; background: none; font-size: 0.82rem; }
-.printed h3 { margin: 0; }
-.printed .soft { margin: 0.1rem 0 0.5rem; font-size: 0.88rem; }
+.printed h3 { margin: 0; } .printed .soft { margin: 0.1rem 0 0.5rem; font-size: 0.88rem; }
 .holds { color: var(--string); } .broken { color: var(--error-line); font-weight: 600; }
-.printed figure { margin: 0.9rem 0; }
-.printed figcaption b { color: var(--ink); }
+.printed figure { margin: 0.9rem 0; } .printed figcaption b { color: var(--ink); }
 .task .words pre.aside { white-space: pre-wrap; overflow-wrap: anywhere; }
 .task h3 code { font-size: 1rem; }
 .task details, .alone details { margin: 0.4rem 0; padding: 0.35rem 0.9rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
@@ -81,8 +76,7 @@ ul.files { padding-left: 0; list-style: none; } ul.files li { margin: 0.3rem 0; 
 .lessons .question b { margin-right: 0.5rem; color: var(--accent); font-variant-numeric: tabular-nums; }
 .lessons .name { padding: 0 0.9rem 0.7rem; color: var(--soft); font-size: 0.88rem; }
 @media (prefers-color-scheme: dark) { .lessons img { filter: brightness(0.92); } }
-.shelf details { padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
-.shelf summary { color: var(--ink); }
+.shelf details { padding: 0.5rem 0; border-bottom: 1px solid var(--line); } .shelf summary { color: var(--ink); }
 .reference { max-width: 66rem; }
 .declared { margin: 0.25rem 0; } .declared.apart { margin-top: 1.1rem; }
 .declared p { margin: 0.3rem 0; font-size: 0.95rem; }
@@ -123,8 +117,7 @@ const char* const search_script = R"((() => {
     const at = name.indexOf(wanted);
     if (at < 0) return -1;
     if (name === wanted) return 0;
-    if (at === 0) return 1;
-    if (name.endsWith("::" + wanted)) return 1;
+    if (at === 0 || name.endsWith("::" + wanted)) return 1;
     return /[a-z0-9]/.test(name[at - 1]) ? 3 : 2;
   };
   const search = text => {
@@ -139,11 +132,7 @@ const char* const search_script = R"((() => {
     });
     return found.sort((a, b) => a.key - b.key).slice(0, 12).map(each => each.entry);
   };
-  const part = (tag, text) => {
-    const element = document.createElement(tag);
-    element.textContent = text;
-    return element;
-  };
+  const part = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   let chosen = 0;
   const choose = to => {
     const links = list.querySelectorAll("a");
@@ -154,10 +143,9 @@ const char* const search_script = R"((() => {
   };
   const show = () => {
     list.replaceChildren(...search(input.value).map(([name, kind, text, address]) => {
-      const link = document.createElement("a");
+      const link = part("a", ""), item = part("li", "");
       link.href = root + address;
       link.append(part("b", name), part("i", kind), part("span", text));
-      const item = document.createElement("li");
       item.append(link);
       return item;
     }));

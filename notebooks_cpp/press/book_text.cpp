@@ -41,10 +41,10 @@ Listing listing(const SourceFile& file, const Sources& sources) {
   const auto linked_note = [&](const std::smatch& match) {
     return text.link(sources.note(match[1]), match.str());
   };
-  Listing result{lines_of(highlight_cpp(file.text, sources.linker(file)))};
+  Listing result = lines_of(highlight_cpp(file.text, sources.linker(file)));
   const std::vector<std::string> source = lines_of(file.text);
   for (Index i = 0; i < std::ssize(source); ++i) {
-    std::string& html = result.lines[i];
+    std::string& html = result[i];
     if (source[i].find("Note [") != std::string::npos)
       html = replaced(html, note, linked_note, [](const std::string& rest) { return rest; });
     if (!source[i].starts_with("#include \"")) continue;
@@ -55,7 +55,7 @@ Listing listing(const SourceFile& file, const Sources& sources) {
   return result;
 }
 
-std::string Listing::block(Index first, Index last) const {
+std::string code_block(const Listing& lines, Index first, Index last) {
   std::string html = fmt::format("<pre class=\"listing\" style=\"counter-reset:line {}\"><code>", first - 1);
   for (Index line = first; line <= last; ++line)
     html += fmt::format("<span class=\"line\" id=\"L{}\">{}\n</span>", line, lines[line - 1]);
@@ -84,7 +84,7 @@ std::string PageText::sentence(std::string_view text) const {
     std::string target;
     if (match[3].matched) target = sources.note(match[3]);
     if (match[4].matched && sources.find(match[4])) target = sources.find(match[4])->page;
-    if (match[5].matched) target = sources.lesson(match[6]);
+    if (match[5].matched && sources.lessons.contains(match[6])) target = sources.lessons.at(match[6]);
     return link(target, escape_html(match.str()));
   };
   return replaced(std::string(text), pattern, shown, escape_html);

@@ -29,11 +29,6 @@ bool is_outward(std::string_view url) {
   return url.starts_with("http:") || url.starts_with("https:") || url.starts_with("mailto:");
 }
 
-bool is_numbered(const fs::path& file) {
-  const std::string name = file.filename();
-  return name.size() > 2 && is_digit(name[0]) && is_digit(name[1]);
-}
-
 std::string decode_percent(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -234,9 +229,11 @@ std::set<fs::path> choose_pictures(const std::vector<fs::path>& pages) {
   std::set<fs::path> chosen;
   for (const auto& [folder, files] : folders) {
     const Index count = std::ssize(files), step = count <= small_folder ? 1 : count / taken_of_large_folder;
-    for (Index i = 0; i < count; ++i)
-      if (i % step == 0 || files[i].filename() == "index.html" || is_numbered(files[i]))
+    for (Index i = 0; i < count; ++i) {
+      const std::string name = files[i].filename();
+      if (i % step == 0 || name == "index.html" || (is_digit(name[0]) && is_digit(name[1])))
         chosen.insert(files[i]);
+    }
   }
   return chosen;
 }
@@ -264,17 +261,15 @@ std::map<std::string, fs::path> check_links(std::vector<VisitedPage>& pages, con
 
   std::map<std::string, fs::path> outward;
   for (VisitedPage& page : pages) {
-    std::set<std::string>& faults_of_links = page.faults["links"];
-    std::set<std::string>& faults_of_loads = page.faults["loads"];
+    std::set<std::string>&links = page.faults["links"], &loads = page.faults["loads"];
     for (const Link& link : page.links) {
       if (link.url.starts_with("data:") || link.url.starts_with("blob:")) continue;
       if (!link.loads && is_outward(link.url)) {
         outward.emplace(link.url, page.file);
       } else if (const auto not_loaded = link.loads ? load_fault(link.url, page.file) : std::nullopt) {
-        faults_of_loads.insert(*not_loaded);
+        loads.insert(*not_loaded);
       } else if (const auto fault = link_fault(link, page.file)) {
-        (link.loads ? faults_of_loads : faults_of_links)
-            .insert(fmt::format("the link {} {}", link.written, *fault));
+        (link.loads ? loads : links).insert(fmt::format("the link {} {}", link.written, *fault));
       }
     }
   }
@@ -292,7 +287,7 @@ std::vector<VisitedPage> visit_pages(const std::vector<fs::path>& files, const f
     std::string name = fs::path(file).replace_extension().lexically_relative(root);
     std::replace(name.begin(), name.end(), '/', '-');
     const bool first_of_folder = seen_folders.insert(file.parent_path()).second;
-    VisitedPage page{.file = file, .anchors = {}, .links = {}, .faults = {}};
+    VisitedPage page{.file = file};
     try {
       visit(*browser, page,
             {.pictures = with_pictures.count(file) > 0,
@@ -300,7 +295,7 @@ std::vector<VisitedPage> visit_pages(const std::vector<fs::path>& files, const f
              .picture_name = root / "pages" / name});
     } catch (const Timeout& error) {
       page.faults["opens"].insert(fmt::format("does not come to rest ({})", error.what()));
-      browser = std::make_unique<Chromium>();  // the old one is busy for ever
+      browser = std::make_unique<Chromium>();  // the old one may be busy forever
     }
     pages.push_back(std::move(page));
   }

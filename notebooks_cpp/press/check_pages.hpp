@@ -36,9 +36,9 @@ struct Link {
 
 struct VisitedPage {
   std::filesystem::path file;
-  std::set<std::string> anchors;
-  std::vector<Link> links;
-  std::map<std::string, std::set<std::string>> faults;  // by check; empty if a check found nothing
+  std::set<std::string> anchors{};
+  std::vector<Link> links{};
+  std::map<std::string, std::set<std::string>> faults{};  // by check; empty if a check found nothing
 };
 
 struct FileTarget {
@@ -57,12 +57,11 @@ std::vector<std::filesystem::path> find_pages(const std::filesystem::path& root)
 // Those that get a screenshot: all of a small folder; of a large one its index, its lessons, and some.
 std::set<std::filesystem::path> choose_pictures(const std::vector<std::filesystem::path>& pages);
 
-// The checks "links" and "loads" as far as files tell. Returns the links to the web, each with one of its
-// pages.
+// The checks "links" and "loads", as far as files tell. Returns the links to the web, each with a page.
 std::map<std::string, std::filesystem::path> check_links(std::vector<VisitedPage>& pages,
                                                          const std::filesystem::path& root);
 
-// All checks, in a browser. `progress` is told how many pages are done.
+// All checks, in a browser. Calls `progress` with the number of pages that are done.
 std::vector<VisitedPage> visit_pages(const std::vector<std::filesystem::path>& files,
                                      const std::filesystem::path& root,
                                      const std::function<void(Index done)>& progress);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr int passed_code = 0, failed_code = 1, usage_code = 2, interrupted_code = 128 + SIGINT;
 
-// Throws if there is nothing to look at, or if something is missing that has to be there.
+// Throws if there are no pages, or if a part is missing and `need_all`.
 void look_for_parts(const fs::path& out, bool need_all) {
   std::string missing;
   bool found = false;

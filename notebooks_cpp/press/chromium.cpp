@@ -14,11 +14,12 @@
 #include <cerrno>       // errno
 #include <cstdlib>      // getenv, mkdtemp, setenv
 #include <cstring>      // strerror
-#include <fstream>      // ifstream
 #include <string_view>  // string_view
 #include <utility>      // exchange, move
 
-#include "core/shape.hpp"  // Index
+#include "core/shape.hpp"                 // Index
+#include "core/text.hpp"                  // read_file
+#include "notebooks_cpp/press/lines.hpp"  // lines_of
 
 namespace attn::press {
 
@@ -104,7 +105,7 @@ void Chromium::start() {
                chosen ? chosen : "chromium", std::strerror(errno));
     _exit(127);
   }
-  setpgid(process_, process_);  // here as well: whoever comes first
+  setpgid(process_, process_);  // here as well, as either may come first
   close(commands_out);
   close(answers_in);
   to_browser_ = commands_in;
@@ -127,11 +128,10 @@ Chromium::~Chromium() {
 }
 
 void Chromium::fail_as_ended() {
-  std::ifstream log(profile_ / "stderr.txt");
-  std::string last;
-  for (std::string line; std::getline(log, line);)
+  std::string last = "nothing";
+  for (const std::string& line : lines_of(read_file(profile_ / "stderr.txt")))
     if (!line.empty()) last = line;
-  fail("chromium: the browser has ended; its last words: {}", last.empty() ? "none" : last);
+  fail("chromium: the browser has ended; the last that it said: {}", last);
 }
 
 void Chromium::send(const Json& message) {

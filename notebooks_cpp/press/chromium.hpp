@@ -9,8 +9,7 @@
 // byte. The browser reads commands from its file 3 and writes answers to its file 4; an answer has the number
 // of our message, an event has none. Every wait has a limit. The browser is a process group of its own: the
 // destructor kills all of it and removes the profile. With stop_on_signals() Ctrl-C ends a wait by an
-// exception, so that destructors run then, too. Not for several tabs, nor for pages from the network. POSIX
-// only.
+// exception, so that destructors run, too. One tab, no pages from the network, POSIX only.
 #pragma once
 
 #include <sys/types.h>  // pid_t
@@ -34,8 +33,7 @@ struct Interrupted : Error {
   using Error::Error;
 };
 
-// From now on SIGINT, SIGTERM and SIGHUP make a waiting Chromium throw Interrupted; they do not end the
-// program.
+// From now on SIGINT, SIGTERM and SIGHUP do not end the program: a waiting Chromium throws Interrupted.
 void stop_on_signals();
 
 class Chromium {

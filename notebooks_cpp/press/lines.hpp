@@ -1,5 +1,4 @@
-// Plain text in parts: its lines, its words, and what kind of character each is (ASCII; other bytes are
-// none).
+// Plain text in parts: its lines, its words, and kinds of characters (ASCII; other bytes are of no kind).
 #pragma once
 
 #include <algorithm>    // min
@@ -22,7 +21,7 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
 }
 
-// Without their ends, be they \n, \r\n or more of \r.
+// Without their ends: \n, \r\n or even \r\r\n.
 inline std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -33,7 +32,7 @@ inline std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// What stands between spaces.
+// The words between spaces.
 inline std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t end, at = 0; (at = text.find_first_not_of(' ', at)) < text.size(); at = end) {

@@ -326,7 +326,7 @@ class Renderer {
   Ids own_ids_;
   Ids& ids_;
   std::exception_ptr error_;
-  int depth_ = 0, pictures_ = 0;                                      // how many we are inside of
+  int depth_ = 0, pictures_ = 0;                                      // how many we are in
   std::size_t html_start_ = 0, plain_start_ = 0, picture_start_ = 0;  // of the latest block, the picture
   bool linked_ = false;
 };

@@ -17,8 +17,7 @@ class LatexReader {
 
   [[noreturn]] void wrong(const std::string& what) const { fail("math: {} in `{:.200}`", what, latex_); }
 
-  // What is nested calls functions of the parser inside of each other: at some depth it must be refused, or
-  // the stack overflows.
+  // The parser calls itself for what is nested. Beyond some depth we refuse, or the stack would overflow.
   static constexpr int deepest = 200;
   struct Level {
     LatexReader& reader;
@@ -40,7 +39,7 @@ class LatexReader {
     ++at_;
     return true;
   }
-  // A command with its backslash ("\frac", "\,"), or one character, with all its bytes.
+  // A command with its backslash ("\frac", "\,"), or one character with all its bytes.
   std::string_view next_word() {
     if (peek() == '\0') return {};
     std::size_t end = at_ + 1;
@@ -66,7 +65,7 @@ class LatexReader {
   }
   // {any text}, taken literally.
   std::string_view braced_text(std::string_view command) {
-    if (!take('{')) wrong(fmt::format("{} wants {{...}} after it", command));
+    if (!take('{')) wrong(fmt::format("{} needs {{...}} after it", command));
     int depth = 1;
     const std::size_t begin = at_;
     for (; at_ < latex_.size(); ++at_) {

@@ -1,4 +1,4 @@
-// The symbols that math.cpp knows by name, and what kind each is: for use inside of the press.
+// The symbols that math.cpp knows by name, and the kind of each.
 #pragma once
 
 #include <initializer_list>  // initializer_list

@@ -131,17 +131,12 @@ std::string without_end(std::string text) {
   return text;
 }
 
-// Helpers before main that would fill a screen are folded: the story comes first.
-std::string folded(const std::string& code, const Cell& cell) {
-  const auto lines = 1 + std::count(cell.text.begin(), cell.text.end(), '\n');
-  if (lines <= 20) return code;
-  return fmt::format("<details>\n<summary>Helpers, {} lines</summary>\n{}</details>\n", lines, code);
-}
-
 std::string code_cell(const Cell& cell, bool in_main, const Outputs& outputs) {
-  const std::string code = fmt::format("<pre><code>{}</code></pre>\n", highlight_cpp(cell.text));
-  std::string html = fmt::format("<div class=\"cell{}\">\n{}", cell.kind == CellKind::code ? "" : " aside",
-                                 in_main ? code : folded(code, cell));
+  std::string html = fmt::format("<pre><code>{}</code></pre>\n", highlight_cpp(cell.text));
+  // Helpers before main that would fill a screen are folded: the story comes first.
+  if (const auto lines = 1 + std::count(cell.text.begin(), cell.text.end(), '\n'); !in_main && lines > 20)
+    html = fmt::format("<details>\n<summary>Helpers, {} lines</summary>\n{}</details>\n", lines, html);
+  html = fmt::format("<div class=\"cell{}\">\n{}", cell.kind == CellKind::code ? "" : " aside", html);
   for (const Output& output : outputs)
     html += output.kind == Output::picture
                 ? figure(output)

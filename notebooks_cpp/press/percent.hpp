@@ -33,7 +33,7 @@ std::vector<Cell> parse_percent(std::string_view text, const std::string& name);
 // And back: parse_percent gives the same cells again. Throws if a line would begin a cell.
 std::string to_percent(const std::vector<Cell>& cells);
 
-// Which cells run inside of main.
+// Which cells run in main.
 std::vector<bool> cells_in_main(const std::vector<Cell>& cells);
 
 // The program to compile: the same lines, where `// %%` of code cell i in main is notebook::cell(i), after a

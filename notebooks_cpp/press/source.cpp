@@ -32,7 +32,7 @@ struct Scope {
 struct Block {
   std::string text;
   Index first_line, last_line, column;
-  bool remark;  // stands behind code
+  bool remark;  // follows code on its line
 };
 
 // Reads declarations from the tokens; directives are left out, comments set aside.

@@ -1,6 +1,7 @@
 #include "notebooks_cpp/press/tokens.hpp"
 
 #include <algorithm>  // count, min
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
 #include "notebooks_cpp/press/lines.hpp"
@@ -136,11 +137,11 @@ std::string comment_text(std::string_view comment) {
   return result;
 }
 
-std::string string_literal(const std::vector<Token>& tokens, std::size_t& at) {
-  if (at >= tokens.size() || tokens[at].kind != Kind::string)
+std::string string_literal(const std::vector<Token>& tokens, Index& at) {
+  if (at >= std::ssize(tokens) || tokens[at].kind != Kind::string)
     fail("source: no string where one was expected");
   std::string result;
-  for (; at < tokens.size() && tokens[at].kind == Kind::string; ++at) {
+  for (; at < std::ssize(tokens) && tokens[at].kind == Kind::string; ++at) {
     const std::string_view text = tokens[at].text;
     const std::size_t quote = std::min(text.find('"'), text.size());
     if (quote > 0 && text[quote - 1] == 'R') {

@@ -2,8 +2,7 @@
 //
 //   tokens("x = 1;  // one")   ->   word x, symbol =, number 1, symbol ;, comment // one
 //
-// Between two tokens there is only white space. Text that is no C++ gives tokens all the same, never an
-// error.
+// Only white space stands between tokens. Text that is not C++ gives tokens, too, never an error.
 #pragma once
 
 #include <string>       // string
@@ -17,10 +16,10 @@ namespace attn::press {
 struct Token {
   enum class Kind { word, number, string, character, symbol, comment, directive };
   Kind kind;
-  std::string_view text;  // into the source; of a directive its name alone: `# define`
+  std::string_view text;  // into the source; of a directive the name alone: `# define`
   Index line, last_line;  // from 1
   Index column;           // from 0, in bytes
-  bool in_directive;      // belongs to the line of a directive, or is one
+  bool in_directive;      // is a directive, or on the line of one
 };
 
 // Symbols are single characters, but for `::` and `->`. The file of an #include is a string.
@@ -29,8 +28,8 @@ std::vector<Token> tokens(std::string_view source);
 // The text of a comment: without the slashes and the space after them, line by line.
 std::string comment_text(std::string_view comment);
 
-// A string literal, or several side by side as the compiler joins them, from tokens[at] on: the text that
-// they stand for. `at` moves past them. Throws if there is no literal.
-std::string string_literal(const std::vector<Token>& tokens, std::size_t& at);
+// The text of the string literal at tokens[at], or of several side by side, which the compiler joins. `at`
+// moves past them. Throws if there is no literal.
+std::string string_literal(const std::vector<Token>& tokens, Index& at);
 
 }  // namespace attn::press

@@ -1,5 +1,4 @@
-// What make check-pages decides without a browser: where links lead, which pages there are, what is
-// photographed.
+// What make check-pages decides without a browser: where links lead, which pages there are, what to picture.
 #include <doctest/doctest.h>
 
 #include <fstream>  // ofstream

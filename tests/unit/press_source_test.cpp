@@ -174,7 +174,7 @@ TEST_CASE("unfinished sources end the scan and do not break it") {
 
 TEST_CASE("literals side by side are one text") {
   const std::vector<Token> all = tokens("f(\"a\\n\\\"b\\\"\"\n  \" c\", R\"(\\d)\")");
-  std::size_t at = 2;
+  Index at = 2;
   CHECK(string_literal(all, at) == "a\n\"b\" c");
   CHECK(all[at].text == ",");
   ++at;
