@@ -23,7 +23,7 @@
 #include "core/ops.hpp"
 #include "lessons/support/lesson.hpp"  // matrix_of
 #include "nn/attention.hpp"
-#include "nn/text/utf8.hpp"  // split_at_spaces
+#include "nn/text/characters.hpp"  // split_at_spaces
 #include "notebooks_cpp/notebook.hpp"
 
 using namespace attn;

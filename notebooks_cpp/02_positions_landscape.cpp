@@ -43,11 +43,11 @@ viz::Image draw_clocks(const Tensor& table, const std::vector<Index>& places, co
   viz::draw_text(image, {20, 26}, title, {.size = 17, .bold = true});
   for (int i = 0; i < clocks; ++i)
     viz::draw_text(image, {left + (i + 0.5) * step, top - 18.0}, fmt::format("clock {}", i),
-                   {.size = 12, .color = viz::paint::muted, .align = viz::Align::Center});
+                   {.size = 12, .color = viz::paint::muted, .align = Align::center});
   for (std::size_t row = 0; row < places.size(); ++row) {
     const double y = top + (static_cast<double>(row) + 0.5) * step;
     viz::draw_text(image, {left - 16.0, y}, fmt::format("place {}", places[row]),
-                   {.size = 13, .align = viz::Align::Right});
+                   {.size = 13, .align = Align::right});
     for (int i = 0; i < clocks; ++i) {
       const viz::Point middle{left + (i + 0.5) * step, y};
       const double right = table(places[row], 2 * i), up = table(places[row], 2 * i + 1);

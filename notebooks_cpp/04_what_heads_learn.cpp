@@ -24,14 +24,11 @@
 using namespace attn;
 
 Settings translator_settings() {
-  char program[] = "13_translator", fast[] = "--fast";
-  char* words[] = {program, fast, nullptr};
-  Settings settings = read_settings(1, words);
-  settings.out = notebook::out().string();
-  if (!notebook::fast() || std::filesystem::exists(settings.weights_path())) return settings;
-  settings = read_settings(2, words);  // for a quick look, a small model that makes mistakes
-  settings.out = notebook::out().string();
-  return settings;
+  Settings asked;
+  asked.out = notebook::out();
+  // For a quick look, if there is no trained model yet, a small one that makes mistakes.
+  asked.fast = notebook::fast() && !std::filesystem::exists(asked.weights_path());
+  return with_recipe(asked);
 }
 
 Translator load_or_train(const Settings& settings) {
@@ -436,8 +433,8 @@ if (spare + 1 < together.y.size())
 //   `for (auto head = order.rbegin(); …)`. How few silent heads make the model speechless?
 // * Train one without dropout, `make 13 ARGS="--dropout 0 --out out/alone"`, and run this notebook on it:
 //   `build/notebooks/04_what_heads_learn --out out/alone`. Is anybody missed now?
-// * Train the Korean translator (`make 13 ARGS="--pair en-ko"`), add `settings.pair = "en-ko";` behind
-//   the first `read_settings`, take `The teacher bought two red flowers yesterday.`, and look for the
+// * Train the Korean translator (`make 13 ARGS="--pair en-ko"`), add `asked.pair = "en-ko";` below
+//   `Settings asked;`, take `The teacher bought two red flowers yesterday.`, and look for the
 //   heads that find the verb: in Korean it stands at the other end.
 //
 // Lesson 08 shows why there are several heads at all, lesson 13 trains this model, and lesson 14 asks

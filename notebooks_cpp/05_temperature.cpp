@@ -19,7 +19,7 @@
 
 #include "nn/decode.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"  // printable
+#include "nn/text/characters.hpp"  // printable
 #include "nn/text/vocabulary.hpp"
 #include "notebooks_cpp/notebook.hpp"
 #include "optim/trainer.hpp"

@@ -12,9 +12,9 @@
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
 #include "core/parallel.hpp"  // set_thread_count
+#include "core/text.hpp"      // on_terminal
 #include "lessons/support/lesson.hpp"
 #include "nn/linear.hpp"
-#include "optim/progress.hpp"  // on_terminal
 #include "optim/trainer.hpp"
 
 using namespace attn;

@@ -15,6 +15,7 @@
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/text.hpp"  // characters
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"  // padding_mask
 #include "nn/embedding.hpp"
@@ -22,7 +23,6 @@
 #include "nn/text/batching.hpp"
 #include "nn/text/bpe.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"  // characters
 
 using namespace attn;
 

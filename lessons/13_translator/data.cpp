@@ -6,8 +6,8 @@
 
 #include "core/error.hpp"
 #include "nn/text/bpe.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"
 
 namespace attn {
 namespace {

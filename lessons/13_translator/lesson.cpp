@@ -17,7 +17,6 @@
 #include <optional>    // optional
 
 #include "core/autograd.hpp"
-#include "core/parallel.hpp"
 #include "lessons/13_translator/evaluation.hpp"
 #include "lessons/13_translator/show.hpp"
 #include "lessons/13_translator/talk.hpp"
@@ -342,10 +341,7 @@ std::string stored_settings_of(const std::string& path) {
 }
 
 Lesson lesson_for(const Settings& settings) {
-  Lesson lesson({.name = "13_translator", .question = "Can all of it together translate?"});
-  lesson.fast = settings.fast;
-  lesson.seed = static_cast<std::uint64_t>(settings.seed);
-  lesson.out = settings.out;
+  Lesson lesson({.name = "13_translator", .question = "Can all of it together translate?"}, settings);
   lesson.print("13_translator: Can all of it together translate?");
   return lesson;
 }
@@ -358,26 +354,26 @@ int train_command(const Settings& settings, const std::string& program) {
   return train_and_show(lesson, *run, program);
 }
 
-int resume_command(int argc, char** argv, const Settings& asked) {
+int resume_command(const Settings& asked, const std::string& program) {
   const std::string path = asked.run_path();
   if (!std::filesystem::exists(path))
     fail("there is no training to go on with at {}{}", path,
          std::filesystem::exists(asked.weights_path()) ? fmt::format("; {} is finished", asked.weights_path())
                                                        : "");
-  const Settings settings = read_settings(argc, argv, stored_settings_of(path));
+  const Settings settings = with_stored(asked, stored_settings_of(path));
   const std::unique_ptr<Run> run = Run::resume(settings);
   Lesson lesson = lesson_for(settings);
-  return train_and_show(lesson, *run, argv[0]);
+  return train_and_show(lesson, *run, program);
 }
 
-int use_command(int argc, char** argv, const Settings& asked) {
+int use_command(const Settings& asked, const std::string& program) {
   std::string path = asked.weights_path();
   if (!std::filesystem::exists(path))
     path = asked.run_path();  // a training that was stopped knows something, too
   if (!std::filesystem::exists(path))
-    fail("there is no trained model at {}; train it first: {}{}", asked.weights_path(), argv[0],
+    fail("there is no trained model at {}; train it first: {}{}", asked.weights_path(), program,
          asked.options_text());
-  const Settings settings = read_settings(argc, argv, stored_settings_of(path));
+  const Settings settings = with_stored(asked, stored_settings_of(path));
   const Translator translator = Translator::load(path);
   if (path == asked.run_path()) fmt::print(stderr, "13_translator: {} is not done training\n", path);
   if (settings.command == "translate") return talk(translator, settings);
@@ -390,19 +386,10 @@ int use_command(int argc, char** argv, const Settings& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const Settings settings = read_settings(argc, argv);
-    set_thread_count(static_cast<int>(settings.threads));
-    if (settings.version) {
-      fmt::print("{}\n", version_text());
-      return 0;
-    }
+  return run_program("13_translator", [&] {
+    const Settings settings = read_settings({argv + 1, argv + argc});
     if (settings.command == "train") return train_command(settings, argv[0]);
-    if (settings.command == "resume") return resume_command(argc, argv, settings);
-    return use_command(argc, argv, settings);
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "13_translator: {}\n", error.what());
-    return 2;
-  }
+    if (settings.command == "resume") return resume_command(settings, argv[0]);
+    return use_command(settings, argv[0]);
+  });
 }

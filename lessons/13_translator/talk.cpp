@@ -1,16 +1,14 @@
 #include "lessons/13_translator/talk.hpp"
 
-#include <unistd.h>  // isatty
-
 #include <algorithm>  // find
 #include <cstdio>     // fflush
-#include <cstdlib>    // getenv
 #include <iostream>   // cin
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
+#include "core/text.hpp"                   // colored, on_terminal
 #include "lessons/13_translator/data.hpp"  // tidy_sentence
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 namespace attn {
 namespace {
@@ -20,18 +18,14 @@ void at_a_prompt(const Translator& translator, const Settings& settings) {
   const std::string from = settings.is_toy() ? "English" : "source";
   const std::string to = !settings.is_toy() ? "target" : korean ? "Korean" : "French";
   fmt::print("{} to {}. An empty line or Ctrl-D ends.\n", from, to);
-  const bool color = !std::getenv("NO_COLOR");
-  const auto shown = [&](const char* code, const std::string& text) {
-    return color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-  };
   std::string line;
   while (true) {
-    fmt::print("{} ", shown("1", from + ">"));
+    fmt::print("{} ", colored("1", from + ">"));
     std::fflush(stdout);
     if (!std::getline(std::cin, line)) return (void)fmt::print("\n");
     if (normalize_spaces(line).empty()) return;
     try {
-      fmt::print("{} {}\n", shown("36", fmt::format("{:>{}}:", to, from.size())),
+      fmt::print("{} {}\n", colored("36", fmt::format("{:>{}}:", to, from.size())),
                  answer(translator, settings, line));
     } catch (const Error& error) {
       fmt::print("{:>{}}  {}\n", "", from.size(), error.what());
@@ -85,7 +79,7 @@ int talk(const Translator& translator, const Settings& settings) {
     fmt::print("{}\n", answer(translator, settings, settings.text));
     return 0;
   }
-  if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return line_by_line(translator, settings);
+  if (!on_terminal(stdin) || !on_terminal(stdout)) return line_by_line(translator, settings);
   at_a_prompt(translator, settings);
   return 0;
 }

@@ -8,7 +8,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 #include "optim/progress.hpp"
 
 namespace attn {

@@ -11,16 +11,14 @@
 // B batch, T time, C channels, V vocabulary (here: the characters that occur).
 #include <algorithm>  // find, max, min
 #include <cmath>      // log
-#include <fstream>    // ifstream
 #include <iterator>   // ssize
 #include <set>        // set
-#include <sstream>    // ostringstream
 
 #include "core/autograd.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/decode.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"
 #include "nn/text/vocabulary.hpp"
 #include "optim/trainer.hpp"
 
@@ -39,11 +37,7 @@ struct Text {
 };
 
 std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (!file || std::filesystem::is_directory(path) || !(content << file.rdbuf()))
-    fail("--text {}: cannot be read; give the path of a text file", path);
-  const std::string text = content.str();
+  const std::string text = read_file(path);
   if (const std::size_t bad = first_invalid_byte(text); bad != std::string::npos)
     fail("--text {}: byte {} is not UTF-8; save the file as UTF-8 text", path, bad);
   if (text.size() < 2000)
@@ -441,7 +435,13 @@ int main(int argc, char** argv) {
   std::string path;
   return run_lesson(
       argc, argv,
-      {.name = "15_gpt", .question = "Can a model that only guesses the next character write a story?"},
+      {.name = "15_gpt",
+       .question = "Can a model that only guesses the next character write a story?",
+       .add_options =
+           [&](Options& options) {
+             options.add("--text", &path,
+                         {.value = "FILE", .help = "learn from this text instead of the stories"});
+           }},
       [&](Lesson& lesson) {
         const Text text = load_text(lesson, path);
         const double pair_loss = own_teacher(lesson, text);
@@ -464,8 +464,5 @@ int main(int argc, char** argv) {
               "prompt, a blank, for ever, and claims fail."},
              {"In main, set .layers to 1.",
               "The loss ends higher: one layer can look back, but cannot combine what it found."}});
-      },
-      [&](Options& options) {
-        options.add("--text", "FILE", "learn from this text instead of the stories", path);
       });
 }

@@ -7,7 +7,7 @@
 #include <set>        // set
 
 #include "core/error.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 namespace attn {
 namespace {

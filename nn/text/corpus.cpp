@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/rng.hpp"  // shuffle
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 namespace attn {
 namespace {

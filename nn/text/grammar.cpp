@@ -9,8 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/rng.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/grammar_rules.hpp"
-#include "nn/text/utf8.hpp"
 
 namespace attn {
 namespace {

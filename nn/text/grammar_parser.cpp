@@ -4,8 +4,8 @@
 
 #include "core/error.hpp"
 #include "core/shape.hpp"  // Index
+#include "nn/text/characters.hpp"
 #include "nn/text/grammar_rules.hpp"
-#include "nn/text/utf8.hpp"
 
 namespace attn {
 namespace {

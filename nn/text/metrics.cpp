@@ -6,7 +6,7 @@
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/vocabulary.hpp"  // StringMap
 
 namespace attn {

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "nn/text/bpe.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 namespace attn {
 

@@ -3,7 +3,7 @@
 #include <set>        // set
 #include <utility>    // pair
 
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/vocabulary.hpp"
 
 // Note [Tokens that remember their spaces]

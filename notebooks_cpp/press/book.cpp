@@ -4,30 +4,19 @@
 #include <unistd.h>      // getpid
 
 #include <algorithm>          // sort, stable_sort
-#include <cctype>             // isdigit
 #include <fstream>            // ofstream
+#include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
 
 #include "core/error.hpp"
-#include "notebooks_cpp/press/book_front.hpp"
-#include "notebooks_cpp/press/book_lesson.hpp"
-#include "notebooks_cpp/press/book_library.hpp"
-#include "notebooks_cpp/press/html.hpp"
+#include "notebooks_cpp/press/book_pages.hpp"
+#include "notebooks_cpp/press/lines.hpp"  // is_digit
 
 namespace attn::press {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code missing;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, missing))
-    entries.push_back(entry.path());
-  std::sort(entries.begin(), entries.end());
-  return entries;
-}
 
 bool is_source(const fs::path& path) { return path.extension() == ".hpp" || path.extension() == ".cpp"; }
 
@@ -44,8 +33,7 @@ void add_folder(Sources& sources, const fs::path& root, const std::string& folde
 std::vector<std::string> lesson_names(const fs::path& root) {
   std::vector<std::string> names;
   for (const fs::path& folder : entries_of(root / "lessons"))
-    if (std::isdigit(static_cast<unsigned char>(folder.filename().string()[0])) &&
-        fs::exists(folder / "lesson.cpp"))
+    if (is_digit(folder.filename().string()[0]) && fs::exists(folder / "lesson.cpp"))
       names.push_back(folder.filename().string());
   return names;
 }
@@ -62,13 +50,13 @@ void add_lesson(Sources& sources, const fs::path& root, const std::string& name)
 // The title of a whole page, as plain text.
 std::string title_of(const std::string& html, const std::string& otherwise) {
   const std::size_t begin = html.find("<title>"), end = html.find("</title>");
-  if (begin == std::string::npos || end == std::string::npos) return otherwise;
+  if (begin == html.npos || end == html.npos) return otherwise;
   std::string title = html.substr(begin + 7, end - begin - 7);
-  const std::pair<const char*, const char*> entities[] = {
-      {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}};
-  for (const auto& [entity, character] : entities)
-    for (std::size_t at = title.find(entity); at != std::string::npos; at = title.find(entity, at + 1))
-      title.replace(at, std::string(entity).size(), character);
+  for (const std::string character : {"<", ">", "\"", "&"}) {
+    const std::string entity = escape_html(character);
+    for (std::size_t at = title.find(entity); at != title.npos; at = title.find(entity, at + 1))
+      title.replace(at, entity.size(), character);
+  }
   return title;
 }
 
@@ -77,14 +65,10 @@ std::vector<BookPage> notebooks_in(const fs::path& folder) {
   std::vector<BookPage> pages;
   for (const fs::path& file : entries_of(folder)) {
     if (file.extension() != ".html") continue;
-    const std::string html = read_file(file), address = "notebooks/" + file.filename().string();
-    const std::string title = title_of(html, file.stem().string());
-    BookPage page;
-    page.address = address;
-    page.title = title;
-    page.chapter = "Notebooks";
-    page.whole = html;
-    page.entries.push_back({title, "notebook", "", address});
+    BookPage page{.address = "notebooks/" + file.filename().string(), .title = {}, .chapter = "Notebooks"};
+    page.whole = read_file(file);
+    page.title = title_of(page.whole, file.stem().string());
+    page.entries.push_back({page.title, "notebook", "", page.address});
     pages.push_back(std::move(page));
   }
   return pages;
@@ -115,6 +99,15 @@ void replace_folder(const fs::path& made, const fs::path& book) {
 
 }  // namespace
 
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code missing;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, missing))
+    entries.push_back(entry.path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
 void write_book(const BookOptions& options) {
   const bool something = fs::exists(options.book) && !fs::is_empty(options.book);
   if (something && !fs::exists(options.book / "search.js"))
@@ -136,8 +129,7 @@ void write_book(const BookOptions& options) {
     pages.push_back(lesson_page(options.root / "lessons" / name, options.out / name,
                                 options.root / "tests/exercises" / (name + "_test.cpp"), sources));
   for (BookPage& page : notebooks_in(options.out / "notebooks")) pages.push_back(std::move(page));
-  for (const Folder& folder : library_folders)
-    pages.push_back(reference_page(folder.path, folder.about, sources));
+  for (const Folder& folder : library_folders) pages.push_back(reference_page(folder, sources));
   for (const auto& file : sources.files())
     if (file->page == file->path + ".html") pages.push_back(source_page(*file, sources));
   pages[0] = front_page(pages, sources);
@@ -145,7 +137,7 @@ void write_book(const BookOptions& options) {
   const fs::path made = fmt::format("{}.{}", options.book.string(), getpid());
   fs::remove_all(made);
   try {
-    for (std::size_t i = 0; i < pages.size(); ++i) {
+    for (Index i = 0; i < std::ssize(pages); ++i) {
       write(made / pages[i].address, framed(pages, i));
       for (const auto& [from, address] : pages[i].copies) {
         fs::create_directories((made / address).parent_path());

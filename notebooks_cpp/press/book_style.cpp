@@ -1,4 +1,4 @@
-#include "notebooks_cpp/press/book_front.hpp"
+#include "notebooks_cpp/press/book_pages.hpp"
 
 namespace attn::press {
 

@@ -5,8 +5,8 @@
 #include <cctype>     // isdigit, isxdigit
 #include <memory>     // make_unique
 
-#include "core/atomic_file.hpp"  // write_file_atomically
-#include "core/viz/html.hpp"     // escape_link
+#include "core/atomic_file.hpp"      // write_file_atomically
+#include "lessons/support/html.hpp"  // escape_link
 #include "notebooks_cpp/press/chromium.hpp"
 #include "notebooks_cpp/press/page_scripts.hpp"
 
@@ -190,7 +190,7 @@ void visit(Chromium& browser, VisitedPage& page, const Wanted& wanted) {
 
 }  // namespace
 
-std::string file_url(const fs::path& file) { return "file://" + viz::escape_link(file.string()); }
+std::string file_url(const fs::path& file) { return "file://" + escape_link(file.string()); }
 
 std::optional<FileTarget> file_target(const std::string& url) {
   constexpr std::string_view scheme = "file://";

@@ -1,10 +1,10 @@
 // build/check_pages: opens every page of the book, the notebooks and the gallery; see check_pages.hpp.
 #include <fmt/format.h>
-#include <unistd.h>  // isatty
 
 #include <csignal>  // SIGINT
 #include <cstdio>   // fflush
 
+#include "core/text.hpp"  // on_terminal
 #include "lessons/support/options.hpp"
 #include "notebooks_cpp/press/check_pages.hpp"
 #include "notebooks_cpp/press/chromium.hpp"
@@ -51,7 +51,7 @@ int check(const fs::path& out, bool need_all) {
   remove_pictures(root / "pages");
   stop_on_signals();
   std::vector<VisitedPage> pages = visit_pages(files, root, [&](std::size_t done) {
-    if (!isatty(2)) return;
+    if (!on_terminal(stderr)) return;
     fmt::print(stderr, "\r{} of {} pages{}", done, files.size(), done == files.size() ? "\n" : "");
     std::fflush(stderr);
   });
@@ -76,9 +76,8 @@ int main(int argc, char** argv) {
     Options options(
         "build/check_pages [DIR] [options]",
         "Opens every page of the book, the notebooks and the gallery in DIR (out) in a headless browser.");
-    options.add_flag("--all", "a part that has not been made is an error", need_all);
-    const std::vector<std::string> words = options.parse(argc, argv);
-    if (words.size() > 1) throw UsageError("one folder is enough: build/check_pages [DIR]");
+    options.add("--all", &need_all, {.help = "a part that has not been made is an error"});
+    const std::vector<std::string> words = options.parse({argv + 1, argv + argc}, 1);
     return check(words.empty() ? "out" : words[0], need_all);
   } catch (const Interrupted&) {
     return interrupted_code;

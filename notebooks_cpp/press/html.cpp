@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>  // format
 
-#include <cctype>    // isalnum, tolower
-#include <fstream>   // ifstream
-#include <iterator>  // istreambuf_iterator
+#include <cctype>  // isalnum, tolower
 
 #include "core/error.hpp"
 
@@ -72,17 +70,9 @@ footer { padding: 2rem 1rem 3rem; text-align: center; color: var(--soft); font-s
 
 }  // namespace
 
-std::string html_page(const Page& page) {
-  std::string html = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n",
-      escape_html(page.title));
-  if (!page.description.empty())
-    html += fmt::format("<meta name=\"description\" content=\"{}\">\n", escape_html(page.description));
-  // An empty icon inside of the page, or the browser asks the server for one.
-  html += "<link rel=\"icon\" href=\"data:,\">\n<style>\n" + std::string(viz::base_style) + style +
-          page.style + "</style>\n</head>\n<body>\n" + page.body;
-  return html + "\n</body>\n</html>\n";
+std::string html_page(Page page) {
+  page.style = style + page.style;
+  return html_document(page);
 }
 
 std::string slug(std::string_view title) {
@@ -121,12 +111,6 @@ std::string base64(std::string_view bytes) {
     for (std::size_t j = 0; j < 4; ++j) text += j <= count ? digits[group >> (18 - 6 * j) & 63] : '=';
   }
   return text;
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(path)) fail("cannot read {}", path.string());
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 std::string data_uri(const std::filesystem::path& path) {

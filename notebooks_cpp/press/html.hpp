@@ -17,21 +17,13 @@
 #include <string>       // string
 #include <string_view>  // string_view
 
-#include "core/viz/html.hpp"  // escape_html, escape_link
+#include "core/text.hpp"             // read_file
+#include "lessons/support/html.hpp"  // escape_html, escape_link, Page
 
 namespace attn::press {
 
-using viz::escape_html;
-using viz::escape_link;
-
-struct Page {
-  std::string title;        // as plain text
-  std::string body;         // as HTML
-  std::string description;  // one sentence for those who search; plain text
-  std::string style;        // CSS on top of the common stylesheet
-};
-
-std::string html_page(const Page& page);
+// The document with the press's stylesheet in front of the page's own.
+std::string html_page(Page page);
 
 // "Who looks at whom?" becomes "who-looks-at-whom": letters, digits and hyphens, also beyond ASCII.
 std::string slug(std::string_view title);
@@ -43,7 +35,6 @@ struct Ids {
 };
 
 std::string base64(std::string_view bytes);
-std::string read_file(const std::filesystem::path& path);  // throws if it cannot
-std::string data_uri(const std::filesystem::path& path);   // a picture (PNG, JPEG, GIF, SVG) as an address
+std::string data_uri(const std::filesystem::path& path);  // a picture (PNG, JPEG, GIF, SVG) as an address
 
 }  // namespace attn::press

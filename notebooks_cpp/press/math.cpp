@@ -2,41 +2,36 @@
 
 #include <fmt/format.h>  // format
 
-#include <cctype>   // isalpha, isdigit
 #include <string>   // string
 #include <utility>  // exchange, pair
 
 #include "core/error.hpp"
-#include "core/viz/text.hpp"                     // encode_utf8
+#include "core/text.hpp"                         // to_utf8
 #include "notebooks_cpp/press/html.hpp"          // escape_html
 #include "notebooks_cpp/press/math_reader.hpp"   // LatexReader
-#include "notebooks_cpp/press/math_symbols.hpp"  // symbols, accents, spaces
+#include "notebooks_cpp/press/math_symbols.hpp"  // signs, lines, spaces, symbols
 
 namespace attn::press {
 namespace {
 
-// Letters of the alphabets for mathematics, which Unicode has one after another, but for those that had been
-// there before.
-std::string letter_in(std::string_view alphabet, char c) {
-  const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
-  const char32_t place = static_cast<char32_t>(upper ? c - 'A' : c - 'a');
-  if (alphabet == "mathbf" || alphabet == "boldsymbol") {
-    if (is_digit(c)) return viz::encode_utf8(0x1D7CE + static_cast<char32_t>(c - '0'));
-    return viz::encode_utf8((upper ? 0x1D400u : 0x1D41Au) + place);
-  }
-  if (alphabet == "mathbb" && upper) {
-    const std::size_t older = std::string_view("CHNPQRZ").find(c);
-    if (older != std::string_view::npos)
-      return viz::encode_utf8(U"\u2102\u210D\u2115\u2119\u211A\u211D\u2124"[older]);
-    return viz::encode_utf8(0x1D538 + place);
-  }
-  if (alphabet == "mathcal" && upper) {
-    const std::size_t older = std::string_view("BEFHILMR").find(c);
-    if (older != std::string_view::npos)
-      return viz::encode_utf8(U"\u212C\u2130\u2131\u210B\u2110\u2112\u2133\u211B"[older]);
-    return viz::encode_utf8(0x1D49C + place);
-  }
-  fail("math: \\{}{{{}}}: there is no such letter{}", alphabet, c, lower ? "; it takes capitals" : "");
+// The alphabets for mathematics. Unicode has their letters in a row, but for some that it had before.
+struct Alphabet {
+  std::string_view name;
+  char32_t capitals, small, digits;  // the first of each; 0 if there are none
+  std::string_view older;
+  std::u32string_view older_letters;
+};
+constexpr Alphabet alphabets[] = {{"mathbf", 0x1D400, 0x1D41A, 0x1D7CE, "", U""},
+                                  {"boldsymbol", 0x1D400, 0x1D41A, 0, "", U""},
+                                  {"mathbb", 0x1D538, 0, 0, "CHNPQRZ", U"ℂℍℕℙℚℝℤ"},
+                                  {"mathcal", 0x1D49C, 0, 0, "BEFHILMR", U"ℬℰℱℋℐℒℳℛ"}};
+
+std::string letter_in(const Alphabet& alphabet, char c) {
+  const char first = is_digit(c) ? '0' : c >= 'a' ? 'a' : 'A';
+  const char32_t begin = first == '0' ? alphabet.digits : first == 'a' ? alphabet.small : alphabet.capitals;
+  if (begin == 0) fail("math: \\{}{{{}}}: there is no such letter; it takes capitals", alphabet.name, c);
+  const std::size_t older = alphabet.older.find(c);
+  return to_utf8(older < alphabet.older.size() ? alphabet.older_letters[older] : begin + char32_t(c - first));
 }
 
 struct Atom {
@@ -71,6 +66,7 @@ class Parser : LatexReader {
  private:
   // Atoms one after another, as one row, with TeX's thin space beside the names of functions.
   Atom sequence() {
+    const Level level(*this);
     Atom whole;
     Kind previous = Kind::none;
     while (!at_end_of_sequence()) {
@@ -78,9 +74,9 @@ class Parser : LatexReader {
       const Atom atom = with_scripts();
       const bool before =
           atom.kind == Kind::function && (previous == Kind::ordinary || previous == Kind::close);
-      const bool behind =
+      const bool after =
           previous == Kind::function && (atom.kind == Kind::ordinary || atom.kind == Kind::function);
-      if (before || behind) whole.mathml += "<mspace width=\"0.167em\"></mspace>";
+      if (before || after) whole.mathml += "<mspace width=\"0.167em\"></mspace>";
       whole.mathml += atom.mathml;
       whole.height = std::max(whole.height, atom.height);
       if (atom.kind != Kind::none) previous = atom.kind;
@@ -120,7 +116,7 @@ class Parser : LatexReader {
         if (!above.empty()) wrong("two superscripts; put {} around one of them");
         above = script();
       } else if (peek() == '\'') {
-        if (!above.empty()) wrong("a prime behind a superscript; put {} around what it belongs to");
+        if (!above.empty()) wrong("a prime after a superscript; put {} around what it belongs to");
         std::string primes;
         while (take('\'')) primes += "′";
         above = row(fmt::format("<mo>{}</mo>{}", primes, take('^') ? script() : ""));
@@ -128,15 +124,11 @@ class Parser : LatexReader {
         break;
       }
     }
-    const char* under = stacked ? "munder" : "msub";
-    const char* over = stacked ? "mover" : "msup";
-    const char* both = stacked ? "munderover" : "msubsup";
-    if (!below.empty() && !above.empty())
-      base.mathml = fmt::format("<{0}>{1}{2}{3}</{0}>", both, base.mathml, below, above);
-    else if (!below.empty())
-      base.mathml = fmt::format("<{0}>{1}{2}</{0}>", under, base.mathml, below);
-    else if (!above.empty())
-      base.mathml = fmt::format("<{0}>{1}{2}</{0}>", over, base.mathml, above);
+    if (below.empty() && above.empty()) return base;
+    const char* tag = above.empty()   ? (stacked ? "munder" : "msub")
+                      : below.empty() ? (stacked ? "mover" : "msup")
+                                      : (stacked ? "munderover" : "msubsup");
+    base.mathml = fmt::format("<{0}>{1}{2}{3}</{0}>", tag, base.mathml, below, above);
     return base;
   }
 
@@ -160,84 +152,57 @@ class Parser : LatexReader {
         return {"<mo stretchy=\"false\">" + text + "</mo>", symbol.kind};
       case Kind::punctuation:
         return {"<mo separator=\"true\" lspace=\"0\" rspace=\"0.167em\">" + text + "</mo>", symbol.kind};
+      case Kind::upright:
+        return {"<mi mathvariant=\"normal\">" + text + "</mi>"};
+      case Kind::accent: {
+        const Atom base = group();
+        return box(
+            "<mover accent=\"true\">" + base.mathml + "<mo stretchy=\"false\">" + text + "</mo></mover>",
+            base.height);
+      }
       default:
-        break;
+        if (text == "|" || text == "‖")
+          return {"<mo stretchy=\"false\" lspace=\"0\" rspace=\"0\">" + text + "</mo>"};
+        return {"<mi>" + text + "</mi>"};
     }
-    if (text == "|" || text == "‖")
-      return {"<mo stretchy=\"false\" lspace=\"0\" rspace=\"0\">" + text + "</mo>"};
-    return {"<mi>" + text + "</mi>"};
   }
 
   Atom atom() {
     const char c = peek();
     if (c == '\\') return command(take_word());
     if (c == '{') return group();
-    if (is_digit(c) || (c == '.' && at_ + 1 < latex_.size() && is_digit(latex_[at_ + 1]))) {
-      std::size_t end = at_;
-      while (end < latex_.size() &&
-             (is_digit(latex_[end]) ||
-              (latex_[end] == '.' && end + 1 < latex_.size() && is_digit(latex_[end + 1]))))
-        ++end;
+    const auto digit_at = [&](std::size_t i) { return i < latex_.size() && is_digit(latex_[i]); };
+    std::size_t end = at_;
+    while (digit_at(end) || (end < latex_.size() && latex_[end] == '.' && digit_at(end + 1))) ++end;
+    if (end > at_) {
       const std::string_view digits = latex_.substr(at_, end - at_);
       at_ = end;
       return {fmt::format("<mn>{}</mn>", digits)};
     }
     const std::string_view character = take_word();
-    switch (c) {
-      case '(':
-      case '[':
-        return sign({Kind::open, character});
-      case ')':
-      case ']':
-      case '!':
-        return sign({Kind::close, character});
-      case '+':
-        return sign({Kind::operation, "+"});
-      case '-':
-        return sign({Kind::operation, "−"});
-      case '*':
-        return sign({Kind::operation, "∗"});
-      case '=':
-      case '<':
-      case '>':
-      case ':':
-        return sign({Kind::relation, character});
-      case ',':
-      case ';':
-        return sign({Kind::punctuation, character});
-      case '/':
-        return {"<mo lspace=\"0\" rspace=\"0\">/</mo>"};
-      case '~':
-        return {"<mspace width=\"0.333em\"></mspace>", Kind::none};
-      default:
-        return sign({Kind::ordinary, character});
-    }
+    if (c == '/') return {"<mo lspace=\"0\" rspace=\"0\">/</mo>"};
+    if (c == '~') return {"<mspace width=\"0.333em\"></mspace>", Kind::none};
+    const auto found = signs.find(character);
+    return sign(found != signs.end() ? found->second : Symbol{Kind::ordinary, character});
   }
 
   Atom command(std::string_view word) {
+    const Level level(*this);
     const std::string_view name = word.substr(1);
     if (const auto found = symbols.find(name); found != symbols.end()) return sign(found->second);
-    if (const auto found = capital_greek.find(name); found != capital_greek.end())
-      return {fmt::format("<mi mathvariant=\"normal\">{}</mi>", found->second)};
     if (const auto found = spaces.find(name); found != spaces.end())
       return {fmt::format("<mspace width=\"{}\"></mspace>", found->second), Kind::none};
-    if (const auto found = accents.find(name); found != accents.end()) {
-      const Atom base = group();
-      return box(fmt::format("<mover accent=\"true\">{}<mo stretchy=\"false\">{}</mo></mover>", base.mathml,
-                             found->second),
-                 base.height);
-    }
     if (const auto found = lines.find(name); found != lines.end()) {
       const Atom base = group();
-      return {fmt::format("<mrow style=\"{}\">{}</mrow>", found->second.style, base.mathml), Kind::ordinary,
+      return {fmt::format("<mrow style=\"{}\">{}</mrow>", found->second.text, base.mathml), Kind::ordinary,
               found->second.limits, base.height};
     }
     if (name == "frac" || name == "dfrac" || name == "tfrac" || name == "binom") return fraction(name);
     if (name == "sqrt") return root();
     if (name == "text" || name == "mathrm" || name == "operatorname" || name == "texttt" || name == "textbf")
       return words(name);
-    if (name == "mathbf" || name == "boldsymbol" || name == "mathbb" || name == "mathcal")
-      return letters(name);
+    for (const Alphabet& alphabet : alphabets)
+      if (name == alphabet.name) return letters(alphabet);
     if (name == "left") return fenced();
     if (name == "begin") return environment();
     if (name == "overset" || name == "underset") {
@@ -304,15 +269,14 @@ class Parser : LatexReader {
     return {"<mtext>" + text + "</mtext>"};
   }
 
-  Atom letters(std::string_view name) {
+  Atom letters(const Alphabet& alphabet) {
     const bool braced = take('{');
     std::string content;
     do {
-      const char c = peek();
-      if (is_letter(c) || (is_digit(c) && name == "mathbf"))
-        content += fmt::format("<mi>{}</mi>", letter_in(name, latex_[at_++]));
+      if (is_letter(peek()) || (is_digit(peek()) && alphabet.digits))
+        content += fmt::format("<mi>{}</mi>", letter_in(alphabet, latex_[at_++]));
       else if (!at_end_of_sequence())
-        content += atom().mathml;  // no bold form: as it is
+        content += atom().mathml;  // no such form: as it is
       else
         break;
     } while (braced);

@@ -3,26 +3,33 @@
 
 #include <fmt/format.h>  // format
 
-#include <cctype>       // isalpha, isdigit
 #include <string>       // string
 #include <string_view>  // string_view
 
 #include "core/error.hpp"
+#include "notebooks_cpp/press/lines.hpp"  // is_digit, is_letter, is_space
 
 namespace attn::press {
-
-inline bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)); }
-inline bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 class LatexReader {
  protected:
   explicit LatexReader(std::string_view latex) : latex_(latex) {}
 
-  [[noreturn]] void wrong(const std::string& what) const { fail("math: {} in `{}`", what, latex_); }
+  [[noreturn]] void wrong(const std::string& what) const { fail("math: {} in `{:.200}`", what, latex_); }
+
+  // What is nested calls functions of the parser inside of each other: at some depth it must be refused, or
+  // the stack overflows.
+  static constexpr int deepest = 200;
+  struct Level {
+    LatexReader& reader;
+    explicit Level(LatexReader& to) : reader(to) {
+      if (++reader.depth_ > deepest) reader.wrong(fmt::format("nested more than {} deep", deepest));
+    }
+    ~Level() { --reader.depth_; }
+  };
 
   void skip_blanks() {
-    while (at_ < latex_.size() && std::string_view(" \t\n\r").find(latex_[at_]) != std::string_view::npos)
-      ++at_;
+    while (at_ < latex_.size() && is_space(latex_[at_])) ++at_;
   }
   char peek() {
     skip_blanks();
@@ -59,7 +66,7 @@ class LatexReader {
   }
   // {any text}, taken literally.
   std::string_view braced_text(std::string_view command) {
-    if (!take('{')) wrong(fmt::format("{} wants {{...}} behind it", command));
+    if (!take('{')) wrong(fmt::format("{} wants {{...}} after it", command));
     int depth = 1;
     const std::size_t begin = at_;
     for (; at_ < latex_.size(); ++at_) {
@@ -79,6 +86,7 @@ class LatexReader {
 
   std::string_view latex_;
   std::size_t at_ = 0;
+  int depth_ = 0;
   bool in_brackets_ = false;  // a ] ends what is being read
 };
 

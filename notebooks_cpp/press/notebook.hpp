@@ -33,7 +33,7 @@ struct ProgramRun {
 ProgramRun run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments);
 
 // What belongs to which of `cells` cells. `last_cell`, if wanted: the one that ran last, -1 if none did.
-std::vector<Outputs> split_output(const ProgramRun& run, std::size_t cells, int* last_cell = nullptr);
+std::vector<Outputs> split_output(const ProgramRun& run, Index cells, Index* last_cell = nullptr);
 
 struct Notebook {
   std::string name;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "nn/text/characters.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"
 #include "nn/text/vocabulary.hpp"
 
 using namespace attn;

@@ -9,12 +9,9 @@ using namespace attn;
 
 namespace {
 
-// Arguments as main gets them, and the settings they mean.
-Settings settings_of(std::vector<std::string> words, const std::string& stored = "") {
-  words.insert(words.begin(), "13_translator");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  return read_settings(int(argv.size()), argv.data(), stored);
+Settings settings_of(const std::vector<std::string>& words, const std::string& stored = "") {
+  const Settings asked = read_settings(words);
+  return stored.empty() ? asked : with_stored(asked, stored);
 }
 
 std::vector<std::string> tiny(const TemporaryFolder& folder, const std::string& name) {

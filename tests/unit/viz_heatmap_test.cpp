@@ -216,24 +216,12 @@ TEST_CASE("a grid shows all maps on one scale, and opens each by its name on the
   CHECK(has_white_border(heatmap_grid(HeatmapGrid{})));
 }
 
-TEST_CASE("UTF-8 is decoded, and what is not UTF-8 becomes one mark for each byte") {
-  CHECK(decode_utf8("aé나😀") == std::vector<char32_t>{U'a', U'é', U'나', U'😀'});
-  CHECK(decode_utf8("\xC3") == std::vector<char32_t>{U'\uFFFD'});
-  CHECK(decode_utf8("\xC0\xAF!").size() == 3);         // a slash in two bytes is not allowed
-  CHECK(decode_utf8("\xED\xA0\x80").size() == 3);      // nor is half of a surrogate pair
-  CHECK(decode_utf8("\xF4\x90\x80\x80").size() == 4);  // nor what lies beyond Unicode
-  for (const char32_t letter : {U'a', U'é', U'나', U'😀'})
-    CHECK(decode_utf8(encode_utf8(letter)) == std::vector<char32_t>{letter});
-  CHECK(terminal_width("été") == 3);
-  CHECK(terminal_width("나는") == 4);
-}
-
 TEST_CASE("text covers the width it was measured at, level, slanted and upright") {
   const std::string text = "Hamburgefonstiv";
   const double width = text_width(text, 20);
   for (const double angle : {0.0, 45.0, 90.0}) {
     Image image(400, 400);
-    draw_text(image, {200, 200}, text, {.size = 20, .align = Align::Center, .angle = angle});
+    draw_text(image, {200, 200}, text, {.size = 20, .align = Align::center, .angle = angle});
     int left = 400, right = 0, top = 400, bottom = 0;
     for (int y = 0; y < 400; ++y)
       for (int x = 0; x < 400; ++x)

@@ -1,0 +1,36 @@
+// C++ as a stream of tokens: the highlighter colours them, the scanner (source.hpp) and the book read them.
+//
+//   tokens("x = 1;  // one")   ->   word x, symbol =, number 1, symbol ;, comment // one
+//
+// Between two tokens there is only white space. Text that is no C++ gives tokens all the same, never an
+// error.
+#pragma once
+
+#include <string>       // string
+#include <string_view>  // string_view
+#include <vector>       // vector
+
+#include "core/shape.hpp"  // Index
+
+namespace attn::press {
+
+struct Token {
+  enum class Kind { word, number, string, character, symbol, comment, directive };
+  Kind kind;
+  std::string_view text;  // into the source; of a directive its name alone: `# define`
+  Index line, last_line;  // from 1
+  Index column;           // from 0, in bytes
+  bool in_directive;      // belongs to the line of a directive, or is one
+};
+
+// Symbols are single characters, but for `::` and `->`. The file of an #include is a string.
+std::vector<Token> tokens(std::string_view source);
+
+// The text of a comment: without the slashes and the space after them, line by line.
+std::string comment_text(std::string_view comment);
+
+// A string literal, or several side by side as the compiler joins them, from tokens[at] on: the text that
+// they stand for. `at` moves past them. Throws if there is no literal.
+std::string string_literal(const std::vector<Token>& tokens, std::size_t& at);
+
+}  // namespace attn::press
