@@ -1,8 +1,8 @@
 // Lesson 06. How does a token find what matters to it?
 //
-// "The animal didn't cross the street because it was too tired." To know what `it` is, the word must look at
-// the others and take something over from the one that fits. Attention is that look, made of three vectors a
-// word:
+// "The animal didn't cross the street because it was too tired." To know what `it` is, the word must
+// look at the others and take something over from the one that fits. Attention is that look, made of
+// three vectors a word:
 //
 //   query   what I look for          q = W_Q x
 //   key     what I offer             k = W_K x
@@ -87,8 +87,8 @@ struct Attended {
   Tensor weights, output;  // (T, S), (T, D)
 };
 
-// Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V: all words ask at once, one matrix product does all
-// comparisons.
+// Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V: all words ask at once, one matrix
+// product does all comparisons.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v) {
   const Tensor scores = matmul(q, k, Transpose::second) / std::sqrt(real(q.size(-1)));  // (T, S)
   const Tensor weights = softmax(scores);                                               // (T, S)
@@ -148,8 +148,8 @@ struct Spread {
   double variance, entropy, entropy_scaled, gradient, gradient_scaled;
 };
 
-// Random queries and keys with d components of variance 1: how large is q·k, and what does softmax make of 64
-// of them?
+// Random queries and keys with d components of variance 1: how large is q·k, and what does softmax make
+// of 64 of them?
 Spread measure_spread(Index d, Rng& rng, Index queries) {
   const Index S = 64;
   const Tensor q = normal({queries, d}, rng), k = normal({S, d}, rng);
