@@ -142,7 +142,7 @@ void check_seed(Tally& tally, const Graded& function, std::uint64_t seed) {
     const NamedMistake& mistake = function.mistakes[m];
     if (mistake.runs_away && seed != seeds[0]) continue;  // each try takes its full second
     const std::vector<Outcome> answers =
-        mistake.runs_away ? run_answers(function, static_cast<int>(m), seed, "mistakes.diff").outcomes
+        mistake.runs_away ? run_answers(function, static_cast<int>(m), seed, "mistakes.hpp").outcomes
                           : sheet.wrong[m];
     const Verdict verdict = judge(sheet, answers);
     const bool own_name = verdict.mistakes == std::vector<std::size_t>{m};
