@@ -29,15 +29,14 @@ $(G)/lessons/coach/%.o: lessons/coach/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 -c $< -o $@
 
-# -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a vector by [i] ends the self-check, and says so.
+# -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a container ends the self-check with a message, not by luck.
 $(G)/tests/exercises/%.o: tests/exercises/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -D_GLIBCXX_ASSERTIONS -I$(G) -O0 -c $< -o $@
 
 # The wrong answers of each exercise, made from its solution and its mistakes.diff.
-PATCHED := $(patsubst lessons/%/mistakes.diff,$(G)/mistakes/%.hpp,$(wildcard lessons/*/mistakes.diff))
-$(PATCHED:$(G)/mistakes/%.hpp=$(G)/tests/exercises/%_test.o): $(G)/tests/exercises/%_test.o: $(G)/mistakes/%.hpp
-$(PATCHED): $(G)/mistakes/%.hpp: lessons/%/mistakes.diff lessons/%/solution.hpp build/mutants
+$(GRADERS): $(G)/tests/exercises/%_test.o: $(G)/mistakes/%.hpp
+$(G)/mistakes/%.hpp: lessons/%/mistakes.diff lessons/%/solution.hpp build/mutants
 	@mkdir -p $(@D)
 	build/mutants lessons/$* > $@
 build/mutants: $(patsubst %,build/obj/lessons/coach/%.o,mutants_main mutants mistakes)
