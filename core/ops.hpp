@@ -110,6 +110,10 @@ struct AttentionOptions {
 // grow with T*S: scores exist only tile by tile, and the backward recomputes them.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
+// Rotary positions (core/ops_rope.cpp): rotates the pair (2i, 2i+1) of each head of x (B,T,H*D) at position
+// first + t by the angle (first + t) ω_i, ω_i = 10000^(-2i/D).
+Tensor rope(const Tensor& x, Index heads, Index first_position = 0);
+
 // Normalisation over the last axis, and dropout (core/ops_norm.cpp). Gain and bias (C) may be empty.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5));
 Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon = real(1e-5));

@@ -18,10 +18,10 @@
 #include <cmath>      // log, sqrt
 #include <limits>     // numeric_limits
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/gemm.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -266,14 +266,6 @@ void attend_backward(const Attention& call, Index b, Index h, const Result& resu
       }
     });
   }
-}
-
-// The gradient buffer of a tensor, zeroed if it is new; null if it needs none.
-real* zeroed_grad(const Tensor& tensor) {
-  if (!tensor || !tensor.needs_grad()) return nullptr;
-  const GradTarget target = grad_target(tensor);
-  if (!target.accumulate) std::fill(target.data, target.data + tensor.numel(), real{0});
-  return target.data;
 }
 
 }  // namespace

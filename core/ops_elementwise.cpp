@@ -2,9 +2,9 @@
 #include <cmath>      // log, pow, sqrt
 #include <utility>    // make_pair
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -76,9 +76,8 @@ template <class Function>
 void add_broadcast_grad(const Tensor& operand, const Broadcast& broadcast, bool first,
                         const Function& function) {
   if (broadcast.same_shape()) return add_grad(operand, [&](Index i) { return function(i, i, i); });
-  const GradTarget target = grad_target(operand);
-  if (!target.accumulate) std::fill(target.data, target.data + operand.numel(), real{0});
-  broadcast.for_each([&](Index i, Index j, Index k) { target.data[first ? j : k] += function(i, j, k); });
+  real* gradient = zeroed_grad(operand);
+  broadcast.for_each([&](Index i, Index j, Index k) { gradient[first ? j : k] += function(i, j, k); });
 }
 
 // The name of a binary op, and a kernel for the case without broadcasting, if there is one.

@@ -2,9 +2,9 @@
 #include <iterator>   // ssize
 #include <vector>     // vector
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -23,10 +23,9 @@ Tensor embedding(const Tensor& table, const IntTensor& ids) {
   }
   // A row that was looked up several times gets the sum of the gradients.
   return record(out, "embedding", {table}, [table, ids, C, n](const Tensor& out) {
-    const GradTarget target = grad_target(table);
-    if (!target.accumulate) std::fill(target.data, target.data + table.numel(), real{0});
+    real* gradient = zeroed_grad(table);
     for (Index i = 0; i < n; ++i) {
-      real* row = target.data + ids[i] * C;
+      real* row = gradient + ids[i] * C;
       kernels().add(C, row, grad_data(out) + i * C, row);
     }
   });

@@ -1,8 +1,8 @@
 #include <algorithm>  // fill, max
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/gemm.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {

@@ -1,9 +1,9 @@
 #include <algorithm>  // max
 #include <cmath>      // ldexp
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {

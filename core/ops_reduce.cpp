@@ -2,9 +2,9 @@
 #include <numeric>    // iota
 #include <vector>     // vector
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -49,12 +49,11 @@ Tensor scaled_sum(const char* op, const Tensor& x, int axis, bool keep_axis, boo
     if (average) kernels().scale(around.inner, scale, sums, sums);
   }
   return record(out, op, {x}, [x, around, scale](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
+    real* gradient = zeroed_grad(x);
     for (Index o = 0; o < around.outer; ++o) {
       const real* g = grad_data(out) + o * around.inner;
       for (Index i = 0; i < around.size; ++i) {
-        real* to = target.data + (o * around.size + i) * around.inner;
+        real* to = gradient + (o * around.size + i) * around.inner;
         if (around.inner == 1)
           to[0] += scale * g[0];
         else
@@ -137,9 +136,8 @@ Tensor max(const Tensor& x, int axis, bool keep_axis) {
   };
   for (Index i = 0; i < out.numel(); ++i) out.data()[i] = x.data()[position(best, i)];
   return record(out, "max", {x}, [x, best, position](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
-    for (Index i = 0; i < out.numel(); ++i) target.data[position(best, i)] += grad_data(out)[i];
+    real* gradient = zeroed_grad(x);
+    for (Index i = 0; i < out.numel(); ++i) gradient[position(best, i)] += grad_data(out)[i];
   });
 }
 

@@ -3,9 +3,9 @@
 #include <utility>    // swap
 #include <vector>     // vector
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -140,10 +140,9 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
     std::copy(from, from + run, out.data() + o * run);
   }
   return record(out, "slice", {x}, [x, size, begin, inner, run, outer](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
+    real* gradient = zeroed_grad(x);
     for (Index o = 0; o < outer; ++o) {
-      real* to = target.data + (o * size + begin) * inner;
+      real* to = gradient + (o * size + begin) * inner;
       kernels().add(run, to, grad_data(out) + o * run, to);
     }
   });

@@ -1,7 +1,6 @@
 // Printing tensors as NumPy does: nested brackets, aligned columns, the middle of large ones left out.
 #include <algorithm>  // max
 #include <cmath>      // fabs, isfinite
-#include <ostream>    // ostream
 
 #include "core/error.hpp"
 #include "core/tensor.hpp"
@@ -95,8 +94,5 @@ std::string IntTensor::str() const {
   const std::string values = numel() ? Printer<int>(shape_, data()).text() : "[]";
   return fmt::format("{}  shape {}", values, shape_.str());
 }
-
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }
-std::ostream& operator<<(std::ostream& out, const IntTensor& tensor) { return out << tensor.str(); }
 
 }  // namespace attn

@@ -17,8 +17,8 @@ using Metadata = std::map<std::string, std::string>;
 
 // Weights alone: for a model that is done.
 void save_model(const std::string& path, const ParameterList& parameters, const Metadata& metadata = {});
-// Fills the parameters from the file; every one must be there, with its shape, or nothing is changed. Returns
-// the metadata.
+// Fills the parameters from the file; every one must be there, with its shape, or nothing is
+// changed. Returns the metadata.
 Metadata load_model(const std::string& path, const ParameterList& parameters);
 Metadata load_metadata(const std::string& path);
 

@@ -2,7 +2,7 @@
 
 #include <cmath>  // pow
 
-#include "core/autograd.hpp"
+#include "core/parallel.hpp"
 
 namespace attn {
 

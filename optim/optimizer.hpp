@@ -19,8 +19,8 @@ class Optimizer {
   explicit Optimizer(const ParameterList& list) : block(list) {}
   virtual ~Optimizer() = default;
 
-  // One update from the gradients, multiplied by `gradient_scale` (from clip_scale), which are then
-  // forgotten.
+  // One update from the gradients, multiplied by `gradient_scale` (from clip_scale),
+  // which are then forgotten.
   void step(double learning_rate, double gradient_scale = 1);
 
   // Named arrays that a checkpoint has to keep besides the parameters, in a fixed order.

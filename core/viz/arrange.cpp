@@ -46,7 +46,7 @@ Image row(const std::vector<Image>& images, const ArrangeOptions& options) {
   for (std::size_t i = 0; i < images.size(); ++i) {
     if (gap(i) > 0)
       draw_text(result, {x + gap(i) / 2.0, static_cast<double>(middle)}, options.between[i - 1],
-                {.size = sign_size, .color = paint::muted, .align = Align::Center});
+                {.size = sign_size, .color = paint::muted, .align = Align::center});
     x += gap(i);
     blit(result, images[i], x, middle - images[i].middle);
     x += images[i].width();

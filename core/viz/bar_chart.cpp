@@ -97,7 +97,7 @@ Image upright_bars(const std::vector<std::string>& labels, const std::vector<Bar
       if (options.numbers &&
           text_width(text, small_size) < (groups > 1 ? thick + 6 : slot))  // else they would touch
         draw_text(plot.image, {middle, value < 0 ? tip + 10 : tip - 9}, text,
-                  {.size = small_size, .align = Align::Center});
+                  {.size = small_size, .align = Align::center});
     }
   fill_rect(plot.image, {plot.area.x, zero, plot.area.width, 1}, paint::faint);
   edge.draw(plot.image, plot.area.x, slot, plot.area.bottom() + below, false);
@@ -146,7 +146,7 @@ Image level_bars(const std::vector<std::string>& labels, const std::vector<BarSe
                {value < 0 ? zero - foot : zero, middle - tall / 2, foot, tall}, bar_color(options, i, k));
       if (options.numbers)
         draw_text(plot.image, {value < 0 ? tip - 6 : tip + 6, middle}, number(value, options),
-                  {.size = small_size, .align = value < 0 ? Align::Right : Align::Left});
+                  {.size = small_size, .align = value < 0 ? Align::right : Align::left});
     }
   fill_rect(plot.image, {zero, plot.area.y, 1, plot.area.height}, paint::faint);
   return plot.image;

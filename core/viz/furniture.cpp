@@ -112,7 +112,7 @@ void ColorBar::draw(Image& image, Point top_left, double height) const {
   }
   if (!title.empty())
     draw_text(image, {x + width() - 7, top + length / 2}, title,
-              {.size = small_size, .color = paint::muted, .align = Align::Center, .angle = 90});
+              {.size = small_size, .color = paint::muted, .align = Align::center, .angle = 90});
   double y = top + length + 8;
   for (const LegendEntry& entry : special) {
     fill_rect(image, {x, y, bar_width, 14}, entry.color);
@@ -143,8 +143,8 @@ EdgeLabels::EdgeLabels(const std::vector<std::string>& labels, double slot, doub
 void EdgeLabels::draw(Image& image, double left, double slot, double y, bool above) const {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const double x = left + (static_cast<double>(i) + 0.5) * slot;
-    TextStyle style{.size = size, .color = color, .align = Align::Center, .angle = angle};
-    if (angle != 0) style.align = above ? Align::Left : Align::Right;
+    TextStyle style{.size = size, .color = color, .align = Align::center, .angle = angle};
+    if (angle != 0) style.align = above ? Align::left : Align::right;
     const double away = angle == 0 ? 10 : 8;
     draw_text(image, {angle == 45 ? x + (above ? 2 : 4) : x, y + (above ? -away : away)}, texts[i], style);
   }

@@ -40,9 +40,9 @@ void draw_node(Image& image, const GraphNode& node, const Rect& box) {
     draw_text(image, {box.center().x, y}, text, style);
     y += line_height;
   };
-  write(node.label, {.bold = true, .align = Align::Center});
-  write(node.value, {.size = small_size, .color = paint::muted, .align = Align::Center});
-  write(node.gradient, {.size = small_size, .color = gradient_color, .align = Align::Center});
+  write(node.label, {.bold = true, .align = Align::center});
+  write(node.value, {.size = small_size, .color = paint::muted, .align = Align::center});
+  write(node.gradient, {.size = small_size, .color = gradient_color, .align = Align::center});
 }
 
 // Layers and places across them become x and y here, for both directions.

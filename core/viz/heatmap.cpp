@@ -190,10 +190,10 @@ Image heatmap(const Matrix& matrix, const HeatmapOptions& options) {
               plan.row_labels[static_cast<std::size_t>(r)],
               {.size = named_rows ? label_size : small_size,
                .color = named_rows ? paint::ink : paint::muted,
-               .align = Align::Right});
+               .align = Align::right});
   plan.column_labels.draw(image, cells.x, layout.cell_width, cells.y, true);
 
-  const TextStyle axis_title{.color = paint::muted, .align = Align::Center};
+  const TextStyle axis_title{.color = paint::muted, .align = Align::center};
   if (!options.x_title.empty()) {
     const double half = text_width(options.x_title) / 2;
     draw_text(image, {std::max(cells.center().x, cells.x + half), cells.y - plan.column_labels.height - 11},
@@ -216,7 +216,7 @@ Image heatmap(const Matrix& matrix, const HeatmapOptions& options) {
                    .color = on_dark ? paint::white
                             : pale  ? paint::muted
                                     : paint::ink,
-                   .align = Align::Center});
+                   .align = Align::center});
       }
   if (plan.has_bar)
     plan.bar.draw(image, {cells.right() + 20, cells.y},
@@ -284,12 +284,12 @@ Image heatmap_grid(const HeatmapGrid& grid) {
                {x + 0.0, y + caption + 0.0}, cell, cell, Matrix{});
   }
   const double middle_x = left + (columns * slot - gap) / 2.0;
-  const TextStyle axis_title{.color = paint::muted, .align = Align::Center};
+  const TextStyle axis_title{.color = paint::muted, .align = Align::center};
   if (!options.x_title.empty())
     draw_text(image, {middle_x, margin + title + 8.0}, options.x_title, axis_title);
   if (!options.y_title.empty())
     draw_text(image, {margin + 8.0, top + (caption + body) / 2.0}, options.y_title,
-              {.color = paint::muted, .align = Align::Center, .angle = 90});
+              {.color = paint::muted, .align = Align::center, .angle = 90});
   if (options.color_bar)
     bar.draw(image, {bar_left + 0.0, top + caption + 0.0},
              std::clamp(body - caption, bar.least_height(), 320));

@@ -108,7 +108,7 @@ void draw_guides(Plot& plot, const ChartOptions& options) {
     polyline(plot.image, {{x, plot.area.y}, {x, plot.area.bottom()}}, paint::muted, 1.2, true);
     TextStyle aligned = style;
     const bool to_left = x + 7 + text_width(guide.label, small_size) > plot.area.right();
-    if (to_left) aligned.align = Align::Right;
+    if (to_left) aligned.align = Align::right;
     draw_text(plot.image, {to_left ? x - 7 : x + 7, plot.area.y + 9}, guide.label, aligned);
   }
   for (const Guide& guide : options.y_guides) {
@@ -116,7 +116,7 @@ void draw_guides(Plot& plot, const ChartOptions& options) {
     const double y = plot.at(plot.x.low, guide.at).y;
     polyline(plot.image, {{plot.area.x, y}, {plot.area.right(), y}}, paint::muted, 1.2, true);
     TextStyle aligned = style;
-    aligned.align = Align::Right;
+    aligned.align = Align::right;
     draw_text(plot.image, {plot.area.right() - 4, y - 9}, guide.label, aligned);
   }
 }
@@ -145,7 +145,7 @@ Image line_chart(const std::vector<Series>& series, const ChartOptions& options)
   Plot plot(frame, axes.x, axes.y);
   if (!axes.has_data) {
     fill_rect(plot.image, {plot.area.center().x - 40, plot.area.center().y - 12, 80, 24}, paint::white);
-    draw_text(plot.image, plot.area.center(), "no data", {.color = paint::muted, .align = Align::Center});
+    draw_text(plot.image, plot.area.center(), "no data", {.color = paint::muted, .align = Align::center});
   }
 
   const Rect page = plot.image.clip;

@@ -13,7 +13,7 @@ Plot::Plot(const PlotFrame& frame, Axis x_axis, Axis y_axis)
   const double inner = frame.width - 2 * margin;
   const TextStyle y_style = {.size = frame.y_names ? label_size : small_size,
                              .color = frame.y_names ? paint::ink : paint::muted,
-                             .align = Align::Right};
+                             .align = Align::right};
   double widest = 0;
   for (const std::string& label : y.labels) widest = std::max(widest, text_width(label, y_style.size));
   area.x = margin + (frame.y_title.empty() ? 0 : 26) + std::ceil(widest) + 10 + std::ceil(frame.extra_left);
@@ -42,17 +42,17 @@ Plot::Plot(const PlotFrame& frame, Axis x_axis, Axis y_axis)
     const double half = text_width(x.labels[i], small_size) / 2;
     if (place - half < free_from) continue;
     draw_text(image, {place + 0.5, area.bottom() + 15}, x.labels[i],
-              {.size = small_size, .color = paint::muted, .align = Align::Center});
+              {.size = small_size, .color = paint::muted, .align = Align::center});
     free_from = place + half + 8;
   }
   fill_rect(image, {area.x, area.bottom(), area.width + 1, 1}, paint::faint);
 
   if (!frame.x_title.empty())
     draw_text(image, {area.center().x, frame.height - margin + 6.0 - 10}, frame.x_title,
-              {.color = paint::muted, .align = Align::Center});
+              {.color = paint::muted, .align = Align::center});
   if (!frame.y_title.empty())
     draw_text(image, {margin + 7.0, area.center().y}, frame.y_title,
-              {.color = paint::muted, .align = Align::Center, .angle = 90});
+              {.color = paint::muted, .align = Align::center, .angle = 90});
 }
 
 Point Plot::at(double x_value, double y_value) const {

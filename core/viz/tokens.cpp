@@ -48,9 +48,9 @@ void draw_token(Image& image, const Token& token, const std::string& text, const
   }
   const bool tinted = !boxed && token.color >= 0;
   draw_text(image, box.center(), text,
-            {.color = tinted ? mix(color, paint::ink, 0.2) : paint::ink, .align = Align::Center});
+            {.color = tinted ? mix(color, paint::ink, 0.2) : paint::ink, .align = Align::center});
   draw_text(image, {box.center().x, box.bottom() + 10}, token.note,
-            {.size = small_size, .color = paint::muted, .align = Align::Center});
+            {.size = small_size, .color = paint::muted, .align = Align::center});
 }
 
 }  // namespace

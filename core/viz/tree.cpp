@@ -131,7 +131,7 @@ Image tree(const std::vector<TreeNode>& nodes, const TreeOptions& options) {
     draw_text(image, {box.x + 12, box.center().y}, visible(nodes[i].label),
               {.color = look.text, .bold = true});
     draw_text(image, {box.right() - 12, box.center().y}, nodes[i].detail,
-              {.size = small_size, .color = mix(look.text, paint::muted, 0.7), .align = Align::Right});
+              {.size = small_size, .color = mix(look.text, paint::muted, 0.7), .align = Align::right});
   }
   if (nodes.empty()) draw_text(image, {margin, top}, "no nodes", {.color = paint::muted});
   return image;

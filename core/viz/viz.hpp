@@ -7,14 +7,12 @@
 //   graph, tree, token_rows                 boxes and arrows, beam search, sentences
 //   row, column                             pictures made of pictures
 //   terminal_heatmap, terminal_line_chart   the same as text, at most 100 columns wide
-//   record_picture, write_gallery           the page that shows them all
 //
 // Options are aggregates: name the members wanted, in the order in which they are declared.
 #pragma once
 
 #include "core/viz/arrange.hpp"
 #include "core/viz/chart.hpp"
-#include "core/viz/gallery.hpp"
 #include "core/viz/graph.hpp"
 #include "core/viz/heatmap.hpp"
 #include "core/viz/image.hpp"

@@ -64,7 +64,7 @@ void tiled(Index m, Index k, Index n, const real* a, const real* b, real* c) {
 // with one instruction.
 template <int bytes>
 struct Vector {
-  static constexpr int lanes = bytes / static_cast<int>(sizeof(real));
+  static constexpr int lanes = bytes / int(sizeof(real));
   typedef real type __attribute__((vector_size(bytes)));
   typedef real in_memory __attribute__((vector_size(bytes), aligned(sizeof(real)), may_alias));
 };
@@ -167,7 +167,7 @@ Tensor product(const Rung& rung, const Tensor& a, const Tensor& b) {
 double now(bool all_cores) {
   timespec time;
   clock_gettime(all_cores && thread_count() > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
 // The best of several runs.

@@ -8,6 +8,7 @@
 #include <sstream>  // istringstream
 
 #include "core/error.hpp"
+#include "core/text.hpp"  // read_file
 
 namespace coach {
 
@@ -63,8 +64,8 @@ std::string missing_function(const Lesson& lesson, const std::string& output) {
   std::smatch match;
   if (!std::regex_search(output, match, undefined)) return "";
   const std::string name = match[1];
-  const std::string expected = signature(read_file(lesson.stub()), name);
-  const bool there = read_file(lesson.answer()).find(" " + name + "(") != std::string::npos;
+  const std::string expected = signature(attn::read_file(lesson.stub()), name);
+  const bool there = attn::read_file(lesson.answer()).find(" " + name + "(") != std::string::npos;
   return fmt::format(
       "    {} {}. It must read:\n      {}\n", name,
       there ? "has other arguments than the exercise asks for, or stands outside of namespace exercise"
@@ -81,7 +82,7 @@ Run run(const std::string& command, bool capture) {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), ""};
   }
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (!pipe) attn::fail("coach: no process could be started");
+  if (!pipe) attn::fail("no process could be started");
   std::string output;
   char block[4096];
   for (std::size_t count; (count = std::fread(block, 1, sizeof block, pipe)) > 0;)
@@ -97,7 +98,7 @@ Compiled compile(const Lesson& lesson, const std::string& answer) {
     std::printf("Building the grader of lesson %s. The first time takes minutes, because of the library.\n",
                 lesson.number.c_str());
     const Run built = run("make -s " + grader + " " + library, true);
-    if (built.code != 0) attn::fail("coach: the grader could not be built:\n{}", built.output);
+    if (built.code != 0) attn::fail("the grader could not be built:\n{}", built.output);
   }
   const std::string program = graded + "/my/" + lesson.name;
   fs::create_directories(graded + "/my");

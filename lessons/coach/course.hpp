@@ -33,8 +33,6 @@ std::vector<Lesson> find_lessons();  // by number
 // By "06", "6", "06_self_attention" or "self_attention"; throws, naming what there is.
 const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string& word);
 
-std::string read_file(const std::filesystem::path& path);
-
 // The head of a function as its stub writes it, without the body: "Tensor scores(const Tensor& q, const
 // Tensor& k)".
 std::string signature(const std::string& source, const std::string& function);

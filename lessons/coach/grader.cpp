@@ -5,16 +5,18 @@
 #include <fmt/format.h>
 
 #include <cstdio>   // fputs
-#include <fstream>  // ifstream, ofstream
+#include <fstream>  // ofstream
 #include <regex>    // regex_search
-#include <sstream>  // ostringstream
 
 #include "core/parallel.hpp"
+#include "core/text.hpp"  // colored, read_file
 #include "lessons/coach/run_answers.hpp"
 #include "lessons/coach/self_check.hpp"
 #include "lessons/coach/verdict.hpp"
 
 namespace coach {
+
+using attn::colored;
 
 int grade(int argc, char** argv);
 
@@ -35,10 +37,6 @@ std::string printed_text(const std::string& printed) {
   return printed.empty() ? "" : out;
 }
 
-std::string colored(const char* code, const std::string& text, bool color) {
-  return color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-}
-
 // The first of `names` that the learner's function calls, between the brace behind its head and the one that
 // closes it.
 std::string called_by(const std::string& function, const std::string& source,
@@ -57,8 +55,7 @@ std::string called_by(const std::string& function, const std::string& source,
 }
 
 int grade_all(const Exercise& exercise, const std::string& file, const std::string& results, bool color) {
-  std::ostringstream source;
-  source << std::ifstream(file).rdbuf();
+  const std::string source = std::filesystem::exists(file) ? attn::read_file(file) : "";
   std::string record;
   std::vector<std::string> wrong;
   bool all = true;
@@ -73,7 +70,7 @@ int grade_all(const Exercise& exercise, const std::string& file, const std::stri
     std::string text = fmt::format("  {} {}  {}\n", colored(paint, mark, color),
                                    colored("1", fmt::format("{:<20}", function.name), color),
                                    colored(paint, headline(verdict.kind), color));
-    const std::string cause = passed ? "" : called_by(function.name, source.str(), wrong);
+    const std::string cause = passed ? "" : called_by(function.name, source, wrong);
     if (cause.empty())
       text += explain(sheet, answers.outcomes, verdict, exercise.name, color);
     else

@@ -4,7 +4,8 @@
 
 #include <cmath>    // abs, isnan
 #include <fstream>  // ifstream
-#include <sstream>  // istringstream
+
+#include "core/text.hpp"  // wrapped
 
 namespace coach {
 
@@ -111,27 +112,14 @@ const char* headline(Kind kind) {
   return "";
 }
 
-std::string wrapped(const std::string& text, int indent, int width) {
-  // Columns are counted in code points: the words hold √ and ᵀ.
-  const auto columns = [](const std::string& word) {
-    int count = 0;
-    for (const char c : word) count += (c & 0xC0) != 0x80;
-    return count;
-  };
-  std::string out, line, word;
-  for (std::istringstream words(text); words >> word;) {
-    if (!line.empty() && indent + columns(line) + 1 + columns(word) > width) {
-      out += fmt::format("{:{}}{}\n", "", indent, line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return line.empty() ? out : out + fmt::format("{:{}}{}\n", "", indent, line);
-}
-
 namespace {
 
 constexpr int margin = 6;
+
+std::string wrapped(const std::string& text, int indent) {
+  const std::string blanks(indent, ' ');
+  return attn::wrapped(text, {.first = blanks, .rest = blanks});
+}
 
 std::string labelled(const std::string& label, const Part& part) {
   const bool matrix = part.kind == Part::Kind::Number && part.shape.size() > 1;

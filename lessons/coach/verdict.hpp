@@ -53,7 +53,4 @@ const char* headline(Verdict::Kind kind);  // "wrong values"
 std::string explain(const Sheet& sheet, const std::vector<Outcome>& answers, const Verdict& verdict,
                     const std::string& lesson, bool color);
 
-// `text` in lines of at most `width` columns, each behind `indent` blanks and ended.
-std::string wrapped(const std::string& text, int indent, int width = 100);
-
 }  // namespace coach

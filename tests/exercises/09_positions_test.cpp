@@ -1,5 +1,5 @@
 // Grades exercise 09. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/09_positions/mistakes.hpp"
+#include "mistakes/09_positions.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

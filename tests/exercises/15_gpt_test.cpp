@@ -1,5 +1,5 @@
 // Grades exercise 15. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/15_gpt/mistakes.hpp"
+#include "mistakes/15_gpt.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

@@ -1,5 +1,5 @@
 // Grades exercise 18. The right answers are plain loops over whole rows: no tiles, no running sums.
-#include "lessons/18_fast_attention/mistakes.hpp"
+#include "mistakes/18_fast_attention.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

@@ -2,7 +2,8 @@
 // and a file that does not fit changes nothing.
 #include "optim/checkpoint.hpp"
 
-#include <fstream>  // ofstream
+#include <fstream>   // ofstream
+#include <iterator>  // ssize
 
 #include "optim/safetensors.hpp"
 #include "small_runs.hpp"
@@ -31,9 +32,9 @@ TEST_CASE("a run stopped at any step and resumed has the bits of one that never 
     const History rest = second.train_to(6);
     CHECK(second.values() == whole.values());
     CHECK(second.rng.counter == whole.rng.counter);
-    REQUIRE(static_cast<Index>(rest.steps.size()) == 6 - stop);
+    REQUIRE(std::ssize(rest.steps) == 6 - stop);
     for (std::size_t i = 0; i < rest.steps.size(); ++i)
-      CHECK(rest.steps[i].loss == whole_history.steps[i + static_cast<std::size_t>(stop)].loss);
+      CHECK(rest.steps[i].loss == whole_history.steps[i + std::size_t(stop)].loss);
   }
 }
 

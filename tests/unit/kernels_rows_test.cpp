@@ -48,7 +48,7 @@ void on_every_width(const Check& check) {
 Reals random_reals(Index n, unsigned seed, real low = -2, real high = 2) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<real> uniform(low, high);
-  Reals x(static_cast<size_t>(n));
+  Reals x(n);
   for (real& v : x) v = uniform(generator);
   return x;
 }

@@ -1,6 +1,6 @@
-// The element-wise kernels of every instruction set this CPU can run, against plain loops in higher
-// precision. The accuracy of the activations is stated in `functions` below, in units of the last place
-// (ulp).
+// The element-wise kernels of every instruction set this CPU can run, against plain loops in
+// higher precision. The accuracy of the activations is stated in `functions` below, in units of
+// the last place (ulp).
 #include "core/kernels.hpp"
 
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ void on_every_set(const Check& check) {
 Reals random_reals(Index n, unsigned seed, real low = -2, real high = 2) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<real> uniform(low, high);
-  Reals x(static_cast<size_t>(n));
+  Reals x(n);
   for (real& v : x) v = uniform(generator);
   return x;
 }
