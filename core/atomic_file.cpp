@@ -41,10 +41,10 @@ bool is_file_at(int descriptor, const std::string& path) {
          here.st_ino == there.st_ino;
 }
 
-// A fixed name, so that kills cannot litter the folder, needs a lock against a second writer. The lock
-// belongs to the open file, so it ends with its owner, however that dies. The writer we waited for has
-// renamed or removed the file we then hold the lock of: that one is no longer ours to write, and we begin
-// again.
+// A fixed name, so that kills cannot litter the folder, needs a lock against a second writer. The
+// lock belongs to the open file, so it ends with its owner, however that dies. The writer we waited
+// for has renamed or removed the file we then hold the lock of: that one is no longer ours to write,
+// and we begin again.
 int open_locked(const std::string& path) {
   for (;;) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -62,7 +62,7 @@ void write_all(int file, std::string_view bytes, const std::string& path) {
     const ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), most_at_once));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail_with_errno("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(std::size_t(written));
   }
 }
 

@@ -23,7 +23,6 @@ struct PoolStatistics {
 };
 PoolStatistics pool_statistics();  // of the calling thread
 void reset_pool_peak();
-void trim_pool();      // gives the free blocks back to the system
 bool pool_recycles();  // false under AddressSanitizer, where each block is a malloc of its own
 
 // A buffer for the length of a scope.
@@ -31,7 +30,7 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(Index count)
-      : bytes_(static_cast<std::size_t>(count) * sizeof(T)), data_(static_cast<T*>(pool_allocate(bytes_))) {}
+      : bytes_(std::size_t(count) * sizeof(T)), data_(static_cast<T*>(pool_allocate(bytes_))) {}
   ~Scratch() { pool_release(data_, bytes_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

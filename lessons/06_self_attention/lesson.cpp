@@ -1,12 +1,12 @@
 // Lesson 06. How does a token find what matters to it?
 //
-// "The animal didn't cross the street because it was too tired." To know what `it` is, the word must look at
-// the others and take something over from the one that fits. Attention is that look, made of three vectors a
-// word:
+// "The animal didn't cross the street because it was too tired." To know what `it` is, the word must
+// look at the others and take something over from the one that fits. Attention is that look, made of
+// three vectors a word:
 //
-//   query   what I look for          q = W_Q x
-//   key     what I offer             k = W_K x
-//   value   what I hand over         v = W_V x
+//   query   what I look for          q = x W_Q
+//   key     what I offer             k = x W_K
+//   value   what I hand over         v = x W_V
 //
 // Every word compares its query with every key; the better they fit, the more of that word's value it takes.
 // B batch, T own time, S source time, C channels, D = d_k the size of a query.
@@ -17,9 +17,9 @@
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/rng.hpp"  // shuffle
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
-#include "nn/text/batching.hpp"  // shuffle
 
 using namespace attn;
 
@@ -46,11 +46,11 @@ Tensor w_value() { return tensor({{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}); }
 
 // 1. Five steps, with loops
 
-// y = W x for one word: each row of W is one question put to x.
-std::vector<double> project(const Tensor& w, const Tensor& x, Index word) {
-  std::vector<double> y(static_cast<std::size_t>(w.size(0)), 0.0);
-  for (Index i = 0; i < w.size(0); ++i)
-    for (Index j = 0; j < w.size(1); ++j) y[static_cast<std::size_t>(i)] += w(i, j) * x(word, j);
+// y = x W for one word, which is a row: each column of W is one question put to x.
+std::vector<double> project(const Tensor& x, Index word, const Tensor& w) {
+  std::vector<double> y(std::size_t(w.size(1)), 0.0);
+  for (Index j = 0; j < w.size(1); ++j)
+    for (Index i = 0; i < w.size(0); ++i) y[j] += x(word, i) * w(i, j);
   return y;
 }
 
@@ -61,13 +61,13 @@ struct Look {
 
 Look look_around(const Tensor& x, Index asking) {
   const Index T = x.size(0), D = 3;
-  const std::vector<double> q = project(w_query(), x, asking);
+  const std::vector<double> q = project(x, asking, w_query());
   Look look;
   for (Index j = 0; j < T; ++j) {  // 1. how well does my query fit each key?     s_j = q · k_j
-    const std::vector<double> k = project(w_key(), x, j);
+    const std::vector<double> k = project(x, j, w_key());
     double score = 0;
     for (std::size_t d = 0; d < 3; ++d) score += q[d] * k[d];
-    look.scores.push_back(score / std::sqrt(static_cast<double>(D)));  // 2. ÷ √d_k
+    look.scores.push_back(score / std::sqrt(double(D)));  // 2. ÷ √d_k
   }
   // 3. Here a mask would hide words: lesson 07.
   double sum = 0;  // 4. softmax: positive, and they sum to 1           w_j = exp(s_j) / Σ exp(s)
@@ -75,8 +75,8 @@ Look look_around(const Tensor& x, Index asking) {
   for (const double score : look.scores) look.weights.push_back(std::exp(score) / sum);
   look.output.assign(3, 0.0);
   for (Index j = 0; j < T; ++j) {  // 5. take that share of every value                 o = Σ w_j v_j
-    const std::vector<double> v = project(w_value(), x, j);
-    for (std::size_t d = 0; d < 3; ++d) look.output[d] += look.weights[static_cast<std::size_t>(j)] * v[d];
+    const std::vector<double> v = project(x, j, w_value());
+    for (std::size_t d = 0; d < 3; ++d) look.output[d] += look.weights[j] * v[d];
   }
   return look;
 }
@@ -87,17 +87,16 @@ struct Attended {
   Tensor weights, output;  // (T, S), (T, D)
 };
 
-// Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V: all words ask at once, one matrix product does all
-// comparisons.
+// Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V: all words ask at once, one matrix
+// product does all comparisons.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v) {
-  const Tensor scores = matmul(q, k, Transpose::second) / std::sqrt(static_cast<real>(q.size(-1)));  // (T, S)
-  const Tensor weights = softmax(scores);                                                            // (T, S)
-  return {weights, matmul(weights, v)};                                                              // (T, D)
+  const Tensor scores = matmul(q, k, Transpose::second) / std::sqrt(real(q.size(-1)));  // (T, S)
+  const Tensor weights = softmax(scores);                                               // (T, S)
+  return {weights, matmul(weights, v)};                                                 // (T, D)
 }
 
 Attended self_attention(const Tensor& x) {
-  return attend(matmul(x, w_query(), Transpose::second),  // (T, C) -> (T, D)
-                matmul(x, w_key(), Transpose::second), matmul(x, w_value(), Transpose::second));
+  return attend(matmul(x, w_query()), matmul(x, w_key()), matmul(x, w_value()));  // each (T, C) -> (T, D)
 }
 
 void five_steps(Lesson& lesson) {
@@ -124,10 +123,8 @@ void five_steps(Lesson& lesson) {
   double worst = 0;
   for (Index i = 0; i < 6; ++i) {
     const Look by_hand = look_around(x, i);
-    for (Index j = 0; j < 6; ++j)
-      worst = std::max(worst, std::fabs(by_hand.weights[static_cast<std::size_t>(j)] - all.weights(i, j)));
-    for (Index d = 0; d < 3; ++d)
-      worst = std::max(worst, std::fabs(by_hand.output[static_cast<std::size_t>(d)] - all.output(i, d)));
+    for (Index j = 0; j < 6; ++j) worst = std::max(worst, std::fabs(by_hand.weights[j] - all.weights(i, j)));
+    for (Index d = 0; d < 3; ++d) worst = std::max(worst, std::fabs(by_hand.output[d] - all.output(i, d)));
   }
   lesson.claim(worst < 1e-5, "the loops and the three matrix products agree: largest difference {:.1e}",
                worst);
@@ -150,8 +147,8 @@ struct Spread {
   double variance, entropy, entropy_scaled, gradient, gradient_scaled;
 };
 
-// Random queries and keys with d components of variance 1: how large is q·k, and what does softmax make of 64
-// of them?
+// Random queries and keys with d components of variance 1: how large is q·k, and what does softmax make
+// of 64 of them?
 Spread measure_spread(Index d, Rng& rng, Index queries) {
   const Index S = 64;
   const Tensor q = normal({queries, d}, rng), k = normal({S, d}, rng);
@@ -160,19 +157,19 @@ Spread measure_spread(Index d, Rng& rng, Index queries) {
     Tensor scores = raw.detach();
     scores.requires_grad();
     const Tensor weights = softmax(scores);
-    entropy = -sum(weights * log(weights + real(1e-30))).item() / static_cast<double>(queries);
+    entropy = -sum(weights * log(weights + real(1e-30))).item() / double(queries);
     // The gradient that reaches the scores of a typical query, for random wishes of size 1 on the weights.
     Rng wishes(7);
     backward(sum(weights * normal(weights.shape(), wishes)));
     const Tensor squares = sum(scores.grad() * scores.grad(), 1);  // (queries)
     std::vector<real> norms = squares.values();
     std::nth_element(norms.begin(), norms.begin() + queries / 2, norms.end());
-    gradient = std::sqrt(norms[static_cast<std::size_t>(queries / 2)]);
+    gradient = std::sqrt(norms[queries / 2]);
   };
   Spread spread{};
   spread.variance = mean(products * products).item();
   look_at(products, spread.entropy, spread.gradient);
-  look_at(products / std::sqrt(static_cast<real>(d)), spread.entropy_scaled, spread.gradient_scaled);
+  look_at(products / std::sqrt(real(d)), spread.entropy_scaled, spread.gradient_scaled);
   return spread;
 }
 
@@ -189,7 +186,7 @@ void why_scale(Lesson& lesson) {
   Spread last{};
   for (const Index d : {2, 4, 8, 16, 32, 64, 128, 256, 512}) {
     last = measure_spread(d, rng, lesson.fast ? 64 : 512);
-    sizes.push_back(static_cast<double>(d));
+    sizes.push_back(double(d));
     variance.push_back(last.variance);
     entropy.push_back(last.entropy);
     entropy_scaled.push_back(last.entropy_scaled);
@@ -230,9 +227,7 @@ void self_and_cross(Lesson& lesson) {
       "Nothing says that queries and keys must come from the same words. In a translator, the French word "
       "being written asks (T = 2 queries), the English sentence answers (S = 6 keys and values):");
   const Tensor x = six_words(), french = tensor({{0.1, 0.9, 0.1}, {0.9, 0.0, 0.1}});  // lait, chat
-  const Attended cross =
-      attend(matmul(french, w_query(), Transpose::second), matmul(x, w_key(), Transpose::second),
-             matmul(x, w_value(), Transpose::second));
+  const Attended cross = attend(matmul(french, w_query()), matmul(x, w_key()), matmul(x, w_value()));
   lesson.numbers(cross.weights, {"lait", "chat"}, words);
   lesson.claim(argmax(cross.weights)[1] == 1, "weights are (T, S) = {}, and `chat` finds `cat`",
                cross.weights.shape().str());
@@ -280,7 +275,7 @@ void why_not_recurrence(Lesson& lesson) {
                 {"restricted attention", "r n d", "1", "n/r"}});
   const Index d = 64;
   Rng rng(lesson.seed);
-  const Tensor w = normal({d, d}, rng, 0, real(0.9) / std::sqrt(static_cast<real>(d)));
+  const Tensor w = normal({d, d}, rng, 0, real(0.9) / std::sqrt(real(d)));
   const auto recur = [&](const Tensor& x) {  // (n, d) -> (1, d)
     Tensor state = zeros({1, d});
     for (Index t = 0; t < x.size(0); ++t)
@@ -322,9 +317,9 @@ void why_not_recurrence(Lesson& lesson) {
     attention_growth = attention_time / first_attention;
     recurrence_growth = recurrence_time / first_recurrence;
     // q·k and weight · v for each pair of words; state · w for each word. A multiply-add is two FLOP.
-    rows.push_back({fmt::format("{}", n), fmt::format("{:.1f}", 4e-6 * static_cast<double>(n * n * d)),
+    rows.push_back({fmt::format("{}", n), fmt::format("{:.1f}", 4e-6 * double(n * n * d)),
                     fmt::format("{:.0f} µs", 1e6 * attention_time),
-                    fmt::format("{:.1f}", 2e-6 * static_cast<double>(n * d * d)),
+                    fmt::format("{:.1f}", 2e-6 * double(n * d * d)),
                     fmt::format("{:.0f} µs", 1e6 * recurrence_time)});
   }
   lesson.say("And what they cost, counted and timed here, d = {}:", d);

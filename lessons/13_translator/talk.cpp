@@ -1,7 +1,9 @@
 #include "lessons/13_translator/talk.hpp"
 
-#include <cstdio>    // fflush
-#include <iostream>  // cin
+#include <algorithm>  // find
+#include <cstdio>     // fflush
+#include <iostream>   // cin
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
 #include "core/text.hpp"                   // colored, on_terminal
@@ -31,7 +33,7 @@ void at_a_prompt(const Translator& translator, const Settings& settings) {
   }
 }
 
-// One line out for each line in, so that files stay aligned: an empty one where there is no translation.
+// Prints one line for each line it reads, so that files stay aligned; without a translation it is empty.
 int line_by_line(const Translator& translator, const Settings& settings) {
   int code = 0;
   Index number = 0;
@@ -55,20 +57,21 @@ int line_by_line(const Translator& translator, const Settings& settings) {
 std::string answer(const Translator& translator, const Settings& settings, const std::string& sentence) {
   const std::string tidy = settings.is_toy() ? tidy_sentence(sentence) : normalize_spaces(sentence);
   if (tidy.empty()) fail("there is nothing to translate");
-  const std::vector<std::string> unknown = translator.source->unknown(tidy);
-  if (!unknown.empty()) {
+  const std::vector<int> ids = translator.encode(tidy);
+  if (std::find(ids.begin(), ids.end(), Vocabulary::unk) != ids.end()) {
+    const std::vector<std::string> unknown = translator.source->unknown(tidy);
     std::string words;
     for (const std::string& word : unknown) words += (words.empty() ? "" : ", ") + printable(word);
-    const std::string where = !settings.is_toy()         ? "the corpus it has learned from"
+    const std::string where = !settings.is_toy()         ? "the corpus it learned from"
                               : settings.pair == "en-fr" ? "nn/text/english_french.grammar"
                                                          : "nn/text/english_korean.grammar";
-    fail("{} it has never seen: {} (the words it knows are those of {})",
-         unknown.size() == 1 ? "a word" : "words", words, where);
+    fail("{} it has never seen: {} (it knows the words of {})", unknown.size() == 1 ? "a word" : "words",
+         words, where);
   }
-  if (const Index tokens = translator.too_long(tidy))
-    fail("the sentence has {} tokens, but the model was made for {}; translate sentence by sentence", tokens,
-         translator.model.config.max_length);
-  return translator.translate(tidy, {settings.beam, settings.length_penalty});
+  if (std::ssize(ids) > translator.model.config.max_length)
+    fail("the sentence has {} tokens, but the model was made for {}; translate sentence by sentence",
+         ids.size(), translator.model.config.max_length);
+  return translator.translate_tokens({ids}, {settings.beam, settings.length_penalty})[0];
 }
 
 int talk(const Translator& translator, const Settings& settings) {

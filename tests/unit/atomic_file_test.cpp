@@ -21,7 +21,7 @@ namespace attn {
 namespace {
 
 int files_in(const std::filesystem::path& folder) {
-  return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder), {}));
+  return int(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
 std::string error_of_writing(const std::filesystem::path& path) {

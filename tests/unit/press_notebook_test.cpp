@@ -86,7 +86,7 @@ ProgramRun captured(std::vector<std::string> words, const std::function<void()>&
   const int saved[2] = {dup(1), dup(2)};
   for (const int i : {0, 1}) dup2(fileno(files[i]), i + 1);
   ProgramRun run;
-  run.exit_code = notebook::run(static_cast<int>(arguments.size()), arguments.data(), "sample", body);
+  run.exit_code = notebook::run(int(arguments.size()), arguments.data(), "sample", body);
   std::fflush(nullptr);
   for (const int i : {0, 1}) {
     dup2(saved[i], i + 1);
@@ -173,7 +173,7 @@ TEST_CASE("cells become the same file again") {
 TEST_CASE("cells become the same cells again, whatever ends their lines") {
   const auto shape = [](const std::vector<Cell>& cells) {
     std::string all;
-    for (const Cell& cell : cells) all += fmt::format("{}:{}|", static_cast<int>(cell.kind), cell.text);
+    for (const Cell& cell : cells) all += fmt::format("{}:{}|", int(cell.kind), cell.text);
     return all;
   };
   CHECK(shape(parse_percent("// %%\r\r\na\r\r\nb\r \r\n", "x.cpp")) == "1:a\nb|");

@@ -39,7 +39,7 @@ TEST_CASE("a token knows its kind, its line and its column") {
   const std::vector<Token> all =
       tokens("int a = 1'000;  // one\n  x->y(\"a\\\"b\", 'c', R\"m(x)\"\n)m\");\n#if a \\\n b\nz");
   std::string kinds;
-  for (const Token& token : all) kinds += "WNSCyc#"[static_cast<int>(token.kind)];
+  for (const Token& token : all) kinds += "WNSCyc#"[int(token.kind)];
   CHECK(kinds == "WWyNycWyWySyCySyy#WWW");  // y: symbol, c: comment, C: character
   CHECK(all[3].text == "1'000");
   CHECK(all[7].text == "->");

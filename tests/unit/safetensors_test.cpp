@@ -37,7 +37,7 @@ std::string data_bytes(const std::vector<Number>& numbers) {
 }
 
 std::vector<real> read_all(SafetensorsFile& file, const std::string& name) {
-  std::vector<real> numbers(static_cast<std::size_t>(file.shape(name).numel()));
+  std::vector<real> numbers(std::size_t(file.shape(name).numel()));
   file.read(name, numbers.data(), file.shape(name));
   return numbers;
 }

@@ -121,7 +121,7 @@ TEST_CASE("NaN and infinity break a line and leave a cross at the edge they lie 
   const Image image = line_chart({{.y = values}}, {.y_low = 0, .y_high = 4});
   const Found curve = find(image, palette(0), image.height() / 2);
   const double pixel = (curve.right - curve.left) / 100.0;
-  const int from = curve.left + static_cast<int>(41 * pixel), to = curve.left + static_cast<int>(58 * pixel);
+  const int from = curve.left + int(41 * pixel), to = curve.left + int(58 * pixel);
   CHECK(find(image, palette(0), image.height() / 2, from, to).count == 0);
   const Found cross = find(image, palette(0), 0, from - 12, to);
   CHECK(cross.count > 4);
@@ -198,8 +198,8 @@ TEST_CASE("bars below zero, NaN, groups, long names and no bars at all") {
   CHECK_THROWS_AS(bar_chart({"a", "b"}, {1, 2}, {.colors = {0}}), Error);
 }
 
-// All ink between the edge of the picture and the axis, where the longest bar below zero ends, is name and
-// number.
+// All ink between the edge of the picture and the axis, where the longest bar below zero ends,
+// is name and number.
 TEST_CASE("between a bar below zero and its name there is room for its number") {
   const std::vector<std::string> names{"■■■"};
   for (const double value : {-2.0, -std::numeric_limits<double>::infinity()}) {
@@ -262,20 +262,17 @@ TEST_CASE("a layered layout goes forward, keeps boxes apart and lanes separate")
   std::vector<LayeredLink> links;
   unsigned state = 7;
   const auto next = [&](unsigned limit) {
-    return static_cast<int>((state = state * 1664525u + 1013904223u) >> 16) % static_cast<int>(limit);
+    return int((state = state * 1664525u + 1013904223u) >> 16) % int(limit);
   };
   for (int i = 0; i < 33; ++i) {
     boxes.push_back({.size = 20.0 + next(60), .lane = i % 3});
-    for (int k = 0; k < 2 && i > 0; ++k) links.push_back({next(static_cast<unsigned>(i)), i});
+    for (int k = 0; k < 2 && i > 0; ++k) links.push_back({next(unsigned(i)), i});
   }
   const Layered layout = lay_out(boxes, links, 12, 30);
-  for (const LayeredLink& link : links)
-    CHECK(layout.items[static_cast<std::size_t>(link.from)].layer <
-          layout.items[static_cast<std::size_t>(link.to)].layer);
+  for (const LayeredLink& link : links) CHECK(layout.items[link.from].layer < layout.items[link.to].layer);
   for (const LayeredEdge& edge : layout.edges)
     for (std::size_t i = 1; i < edge.items.size(); ++i)
-      CHECK(layout.items[static_cast<std::size_t>(edge.items[i])].layer ==
-            layout.items[static_cast<std::size_t>(edge.items[i - 1])].layer + 1);
+      CHECK(layout.items[edge.items[i]].layer == layout.items[edge.items[i - 1]].layer + 1);
   for (std::size_t i = 0; i < layout.items.size(); ++i) {
     const LayeredItem& a = layout.items[i];
     CHECK(a.across - a.size / 2 >= -1e-6);
@@ -326,7 +323,7 @@ TEST_CASE("a tree grows to the right, siblings from top to bottom") {
   CHECK_THROWS_AS(tree({{.label = "a", .parent = 0}}), Error);
   CHECK_THROWS_AS(tree({{.label = "a", .parent = 1}, {.label = "b"}}), Error);
   std::vector<TreeNode> chain(200);
-  for (int i = 0; i < 200; ++i) chain[static_cast<std::size_t>(i)] = {.label = "x", .parent = i - 1};
+  for (int i = 0; i < 200; ++i) chain[i] = {.label = "x", .parent = i - 1};
   CHECK(tree(chain).height() < 200);
   CHECK(has_white_border(tree({})));
 }

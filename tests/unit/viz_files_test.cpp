@@ -50,8 +50,8 @@ std::string message_of(const std::function<void()>& work) {
 template <class Predicate>
 Point centroid(const Image& image, const Rect& rect, const Predicate& is) {
   double x_sum = 0, y_sum = 0, count = 0;
-  for (int y = static_cast<int>(rect.y); y < rect.bottom(); ++y)
-    for (int x = static_cast<int>(rect.x); x < rect.right(); ++x)
+  for (int y = int(rect.y); y < rect.bottom(); ++y)
+    for (int x = int(rect.x); x < rect.right(); ++x)
       if (is(image.at(x, y))) x_sum += x + 0.5, y_sum += y + 0.5, ++count;
   REQUIRE(count > 0);
   return {x_sum / count, y_sum / count};
@@ -90,7 +90,7 @@ TEST_CASE("the marked cell is where its labels say: rows are queries, columns ar
     const Image image = decode(folder.path / "marked.png");
     const Color hot = map_color(Colors::Sequential, 1), cold = map_color(Colors::Sequential, 0);
     const auto is_ink = [](Color color) { return lightness(color) < 0.5; };
-    const Rect page{0, 0, static_cast<double>(image.width()), static_cast<double>(image.height())};
+    const Rect page{0, 0, double(image.width()), double(image.height())};
     const Point cell = centroid(image, page, [&](Color color) { return color == hot; });
     double left = page.width, top = page.height;  // of all cells
     for (int y = 0; y < image.height(); ++y)
@@ -101,7 +101,7 @@ TEST_CASE("the marked cell is where its labels say: rows are queries, columns ar
     // A slanted label leans away from its column: its lowest ink is what stands on it.
     double lowest = 0;
     for (int y = 0; y < top; ++y)
-      for (int x = static_cast<int>(left); x < image.width(); ++x)
+      for (int x = int(left); x < image.width(); ++x)
         if (is_ink(image.at(x, y))) lowest = y;
     const Point column_label = centroid(image, {left, lowest - 5, page.width - left, 6}, is_ink);
     CHECK(std::abs(column_label.x - cell.x) < 12);

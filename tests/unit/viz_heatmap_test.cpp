@@ -17,10 +17,8 @@ namespace {
 
 int ink(const Image& image, const Rect& rect) {
   int count = 0;
-  for (int y = std::max(0, static_cast<int>(rect.y)); y < std::min<double>(rect.bottom(), image.height());
-       ++y)
-    for (int x = std::max(0, static_cast<int>(rect.x)); x < std::min<double>(rect.right(), image.width());
-         ++x)
+  for (int y = std::max(0, int(rect.y)); y < std::min<double>(rect.bottom(), image.height()); ++y)
+    for (int x = std::max(0, int(rect.x)); x < std::min<double>(rect.right(), image.width()); ++x)
       count += lightness(image.at(x, y)) < 0.6;
   return count;
 }
@@ -36,7 +34,7 @@ bool has_white_border(const Image& image) {
 }
 
 Color at_center(const Image& image, const Rect& cell) {
-  return image.at(static_cast<int>(cell.center().x), static_cast<int>(cell.center().y));
+  return image.at(int(cell.center().x), int(cell.center().y));
 }
 
 }  // namespace
@@ -47,7 +45,7 @@ TEST_CASE("the sequential map climbs from dark to light in even steps") {
       (lightness(map_color(Colors::Sequential, 1)) - lightness(map_color(Colors::Sequential, 0))) / count;
   for (int i = 0; i < count; ++i) {
     const double step = lightness(map_color(Colors::Sequential, (i + 1.0) / count)) -
-                        lightness(map_color(Colors::Sequential, static_cast<double>(i) / count));
+                        lightness(map_color(Colors::Sequential, double(i) / count));
     CHECK(step > 0.6 * mean);
     CHECK(step < 1.5 * mean);
   }
@@ -150,7 +148,7 @@ TEST_CASE("accents and Hangul leave ink where their label is") {
   const HeatmapLayout layout = heatmap_layout(matrix, options);
   for (Index i = 0; i < 5; ++i) {
     const Rect cell = layout.cell(i, 0), top = layout.cell(0, i);
-    CHECK(ink(image, {0, cell.y, static_cast<double>(layout.left - 2), cell.height}) > 5);
+    CHECK(ink(image, {0, cell.y, double(layout.left - 2), cell.height}) > 5);
     CHECK(ink(image, {top.x, 0, top.width, top.y - 1}) > 5);
   }
 }
@@ -159,7 +157,7 @@ TEST_CASE("labels without text leave no ink") {
   const HeatmapOptions options{.row_labels = {"", ""}, .column_labels = {"", ""}, .color_bar = false};
   const Image image = heatmap(Matrix(2, 2, 1), options);
   const HeatmapLayout layout = heatmap_layout(Matrix(2, 2, 1), options);
-  CHECK(ink(image, {0, 0, static_cast<double>(layout.left), static_cast<double>(image.height())}) == 0);
+  CHECK(ink(image, {0, 0, double(layout.left), double(image.height())}) == 0);
 }
 
 TEST_CASE("numbers are written into cells, and faded cells are paler") {
@@ -169,9 +167,7 @@ TEST_CASE("numbers are written into cells, and faded cells are paler") {
       .low = 0, .high = 1, .color_bar = false, .numbers = true, .faded = Matrix{{0, 1}, {0, 0}}};
   const Image numbered = heatmap(matrix, options);
   const HeatmapLayout layout = heatmap_layout(matrix, options);
-  const auto corner = [&](const Rect& cell) {
-    return numbered.at(static_cast<int>(cell.x) + 2, static_cast<int>(cell.y) + 2);
-  };
+  const auto corner = [&](const Rect& cell) { return numbered.at(int(cell.x) + 2, int(cell.y) + 2); };
   CHECK(ink(plain, heatmap_layout(matrix, {.color_bar = false}).cell(0, 0)) == 0);
   CHECK(ink(numbered, layout.cell(0, 0)) > 10);
   CHECK(lightness(corner(layout.cell(0, 1))) > lightness(corner(layout.cell(0, 0))));
@@ -225,7 +221,7 @@ TEST_CASE("text covers the width it was measured at, level, slanted and upright"
     int left = 400, right = 0, top = 400, bottom = 0;
     for (int y = 0; y < 400; ++y)
       for (int x = 0; x < 400; ++x)
-        if (ink(image, {static_cast<double>(x), static_cast<double>(y), 1, 1})) {
+        if (ink(image, {double(x), double(y), 1, 1})) {
           left = std::min(left, x), right = std::max(right, x + 1);
           top = std::min(top, y), bottom = std::max(bottom, y + 1);
         }
