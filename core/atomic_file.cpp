@@ -62,7 +62,7 @@ void write_all(int file, std::string_view bytes, const std::string& path) {
     const ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), most_at_once));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail_with_errno("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(std::size_t(written));
   }
 }
 

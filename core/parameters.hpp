@@ -6,8 +6,9 @@
 // its first name.
 #pragma once
 
-#include <string>  // string
-#include <vector>  // vector
+#include <iterator>  // ssize
+#include <string>    // string
+#include <vector>    // vector
 
 #include "core/tensor.hpp"
 
@@ -37,13 +38,13 @@ class ParameterList {
 
   template <class Layer>
   void add_layers(const std::string& name, const std::vector<Layer>& layers) {
-    for (std::size_t i = 0; i < layers.size(); ++i) add_layer(name + "." + std::to_string(i), layers[i]);
+    for (Index i = 0; i < std::ssize(layers); ++i) add_layer(name + "." + std::to_string(i), layers[i]);
   }
 
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
-  std::size_t size() const { return items_.size(); }
-  const Parameter& operator[](std::size_t i) const { return items_[i]; }
+  Index size() const { return std::ssize(items_); }
+  const Parameter& operator[](Index i) const { return items_[i]; }
 
   Index count() const {  // of numbers
     Index total = 0;

@@ -28,7 +28,7 @@ class Printer {
     bool integers = true;
     double largest = 0, smallest = INFINITY;
     for_each_shown(0, 0, [&](T value) {
-      const double size = std::fabs(static_cast<double>(value));
+      const double size = std::fabs(double(value));
       if (!std::isfinite(size)) return;
       integers = integers && size == std::floor(size);
       largest = std::max(largest, size);
@@ -62,7 +62,7 @@ class Printer {
     if (innermost)
       between += ' ';
     else
-      between.append(static_cast<std::size_t>(shape_.rank() - axis - 1), '\n').append(indent + 1, ' ');
+      between.append(std::size_t(shape_.rank() - axis - 1), '\n').append(indent + 1, ' ');
     std::string out = "[";
     for (Index i = 0; i < shape_[axis]; ++i) {
       if (i) out += between;

@@ -38,7 +38,7 @@ Translator load_or_train(const Settings& settings) {
     lesson.out = notebook::out();
     Run::start(settings)->train(lesson, [] {});
   }
-  return Translator::load(settings.weights_path());
+  return Translator::load(Checkpoint(settings.weights_path()));
 }
 
 // %% [markdown]

@@ -23,12 +23,8 @@ class Optimizer {
   // which are then forgotten.
   void step(double learning_rate, double gradient_scale = 1);
 
-  // Named arrays that a checkpoint has to keep besides the parameters, in a fixed order.
-  struct State {
-    std::string name;
-    Tensor values;
-  };
-  virtual std::vector<State> state() const = 0;
+  // What a checkpoint has to keep besides the parameters, in a fixed order.
+  virtual std::vector<Parameter> state() const = 0;
 
   ParameterBlock block;
   Index steps = 0;  // taken so far
@@ -44,7 +40,7 @@ struct SgdOptions {
 class Sgd : public Optimizer {
  public:
   explicit Sgd(const ParameterList& list, const SgdOptions& options = {});
-  std::vector<State> state() const override;
+  std::vector<Parameter> state() const override;
 
  private:
   void update(real learning_rate, real gradient_scale, const real* gradients) override;
@@ -60,7 +56,7 @@ struct AdamOptions {
 class Adam : public Optimizer {
  public:
   explicit Adam(const ParameterList& list, const AdamOptions& options = {});
-  std::vector<State> state() const override;
+  std::vector<Parameter> state() const override;
 
  private:
   void update(real learning_rate, real gradient_scale, const real* gradients) override;

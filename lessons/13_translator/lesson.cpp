@@ -333,13 +333,6 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
 
 // What can be asked for
 
-std::string stored_settings_of(const std::string& path) {
-  const Metadata metadata = load_metadata(path);
-  const auto found = metadata.find("settings");
-  if (found == metadata.end()) fail("{}: was not made by this program: it has no settings", path);
-  return found->second;
-}
-
 Lesson lesson_for(const Settings& settings) {
   Lesson lesson({.name = "13_translator", .question = "Can all of it together translate?"}, settings);
   lesson.print("13_translator: Can all of it together translate?");
@@ -360,8 +353,9 @@ int resume_command(const Settings& asked, const std::string& program) {
     fail("there is no training to go on with at {}{}", path,
          std::filesystem::exists(asked.weights_path()) ? fmt::format("; {} is finished", asked.weights_path())
                                                        : "");
-  const Settings settings = with_stored(asked, stored_settings_of(path));
-  const std::unique_ptr<Run> run = Run::resume(settings);
+  Checkpoint file(path);
+  const Settings settings = with_stored(asked, file.entry("settings"));
+  const std::unique_ptr<Run> run = Run::resume(settings, std::move(file));
   Lesson lesson = lesson_for(settings);
   return train_and_show(lesson, *run, program);
 }
@@ -373,8 +367,9 @@ int use_command(const Settings& asked, const std::string& program) {
   if (!std::filesystem::exists(path))
     fail("there is no trained model at {}; train it first: {}{}", asked.weights_path(), program,
          asked.options_text());
-  const Settings settings = with_stored(asked, stored_settings_of(path));
-  const Translator translator = Translator::load(path);
+  Checkpoint file(path);
+  const Settings settings = with_stored(asked, file.entry("settings"));
+  const Translator translator = Translator::load(std::move(file));
   if (path == asked.run_path()) fmt::print(stderr, "13_translator: {} is not done training\n", path);
   if (settings.command == "translate") return talk(translator, settings);
   Lesson lesson = lesson_for(settings);

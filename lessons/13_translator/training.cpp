@@ -85,16 +85,12 @@ std::unique_ptr<Run> Run::start(const Settings& settings) {
   return std::unique_ptr<Run>(new Run(settings, std::move(data), std::move(translator)));
 }
 
-std::unique_ptr<Run> Run::resume(const Settings& settings) {
-  const std::string path = settings.run_path();
-  const Metadata metadata = load_metadata(path);
-  std::unique_ptr<Run> run(
-      new Run(settings, make_dataset(settings), Translator::from_metadata(path, metadata)));
-  const auto entry = [&](const char* key) { return metadata.count(key) ? metadata.at(key) : std::string(); };
-  if (entry("data") != run->fingerprint())
-    fail("{}: the sentences it was learning from have changed since then; start a new training", path);
-  load_checkpoint(path, run->optimizer_, run->dropout_);
-  run->history = History::from_text(entry("curve"));
+std::unique_ptr<Run> Run::resume(const Settings& settings, Checkpoint file) {
+  std::unique_ptr<Run> run(new Run(settings, make_dataset(settings), Translator::described_by(file)));
+  if (file.entry("data") != run->fingerprint())
+    fail("{}: the sentences it was learning from have changed since then; start a new training", file.path());
+  file.read_into(run->optimizer_, run->dropout_);
+  run->history = History::from_text(file.entry("curve"));
   return run;
 }
 

@@ -1,6 +1,6 @@
 // Run: one training, from its first step to its last, with any number of stops in between.
 //
-//   std::unique_ptr<Run> run = Run::start(settings);        or Run::resume(settings), after a stop
+//   std::unique_ptr<Run> run = Run::start(settings);        after a stop: Run::resume(settings, file)
 //   const TrainEnd end = run->train(lesson, early_look);
 //
 // The batch of a step depends on seed and step alone, dropout draws from a generator whose state is saved,
@@ -24,7 +24,7 @@ namespace attn {
 class Run {
  public:
   static std::unique_ptr<Run> start(const Settings& settings);
-  static std::unique_ptr<Run> resume(const Settings& settings);
+  static std::unique_ptr<Run> resume(const Settings& settings, Checkpoint file);
 
   // Calls `early_look` at the first validation: to look at the model while it knows little.
   TrainEnd train(Lesson& lesson, const std::function<void()>& early_look);

@@ -18,12 +18,6 @@ TransformerConfig with_vocabularies(TransformerConfig config, const Vocabulary& 
   return config;
 }
 
-const std::string& entry(const std::string& path, const Metadata& metadata, const std::string& key) {
-  const auto found = metadata.find(key);
-  if (found == metadata.end()) fail("{}: not a translator: its metadata has no '{}'", path, key);
-  return found->second;
-}
-
 }  // namespace
 
 Translator::Translator(std::shared_ptr<const Vocabulary> source_vocabulary,
@@ -103,22 +97,21 @@ Metadata Translator::metadata() const {
   return metadata;
 }
 
-Translator Translator::from_metadata(const std::string& path, const Metadata& metadata) {
-  const TransformerConfig config = config_from_json(entry(path, metadata, "config"));
-  const std::shared_ptr<const Vocabulary> source =
-      load_vocabulary(entry(path, metadata, "vocabulary.source"));
+Translator Translator::described_by(const Checkpoint& file) {
+  const TransformerConfig config = config_from_json(file.entry("config"));
+  const std::shared_ptr<const Vocabulary> source = load_vocabulary(file.entry("vocabulary.source"));
   const std::shared_ptr<const Vocabulary> target =
-      config.share_embeddings ? source : load_vocabulary(entry(path, metadata, "vocabulary.target"));
+      config.share_embeddings ? source : load_vocabulary(file.entry("vocabulary.target"));
   if (source->size() != config.source_vocabulary || target->size() != config.vocabulary)
-    fail("{}: the model is for {} and {} tokens, but its vocabularies have {} and {}", path,
+    fail("{}: the model is for {} and {} tokens, but its vocabularies have {} and {}", file.path(),
          config.source_vocabulary, config.vocabulary, source->size(), target->size());
   Rng rng;
   return Translator(source, target, config, rng);
 }
 
-Translator Translator::load(const std::string& path) {
-  Translator translator = from_metadata(path, load_metadata(path));
-  load_model(path, parameters_of(translator.model));
+Translator Translator::load(Checkpoint file) {
+  Translator translator = described_by(file);
+  file.read_into(parameters_of(translator.model));
   return translator;
 }
 

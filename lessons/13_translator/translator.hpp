@@ -1,6 +1,6 @@
 // Translator: a model with its two vocabularies, in one file.
 //
-//   Translator translator = Translator::load("out/13_translator/en-fr.safetensors");
+//   Translator translator = Translator::load(Checkpoint("out/13_translator/en-fr.safetensors"));
 //   translator.translate("The white cat sleeps.")         "Le chat blanc dort."
 //
 // The file is a plain .safetensors: the weights by name and, as metadata, the model's configuration and both
@@ -46,9 +46,9 @@ struct Translator {
   double mean_loss(const std::vector<EncodedPair>& pairs) const;
 
   Metadata metadata() const;
-  static Translator load(const std::string& path);
-  // The model that the metadata describes, with random weights: to be filled from a checkpoint.
-  static Translator from_metadata(const std::string& path, const Metadata& metadata);
+  static Translator load(Checkpoint file);
+  // The model that the metadata of a file describes, with random weights: to be filled from there.
+  static Translator described_by(const Checkpoint& file);
 };
 
 }  // namespace attn

@@ -61,7 +61,7 @@ TEST_CASE("a run that was stopped and resumed ends with the same bits as one tha
   std::string history;
   for (; end == TrainEnd::time_limit && stops < 20; ++stops) {
     REQUIRE(std::filesystem::exists(settings.run_path()));
-    const auto run = Run::resume(settings);
+    const auto run = Run::resume(settings, Checkpoint(settings.run_path()));
     end = run->train(lesson, no_look);
     history = run->history.text();
   }
@@ -79,7 +79,8 @@ TEST_CASE("a run does not go on with other sentences than it began with") {
   settings.time_limit = 1e-9;
   Run::start(settings)->train(lesson, [] {});
   settings.pairs = 1001;
-  CHECK(message_of([&] { Run::resume(settings); }).find("have changed") != std::string::npos);
+  CHECK(message_of([&] { Run::resume(settings, Checkpoint(settings.run_path())); }).find("have changed") !=
+        std::string::npos);
 }
 
 TEST_CASE("a loaded translator says what the saved one said") {
@@ -88,7 +89,7 @@ TEST_CASE("a loaded translator says what the saved one said") {
   const Settings settings = settings_of(tiny(folder, "model.safetensors"));
   const auto run = Run::start(settings);
   run->train(lesson, [] {});
-  const Translator loaded = Translator::load(settings.weights_path());
+  const Translator loaded = Translator::load(Checkpoint(settings.weights_path()));
   const std::vector<std::string> sentences = {"The cat sleeps.", "Who eats the red apples?"};
   CHECK(loaded.translate(sentences) == run->translator.translate(sentences));
   CHECK(loaded.translate(sentences[0], {.beam = 3}) == run->translator.translate(sentences[0], {.beam = 3}));
@@ -115,7 +116,7 @@ TEST_CASE("joint pieces of words know every text, and are stored once") {
   words.insert(words.end(), {"--vocabulary", "bpe", "--merges", "50"});
   const Settings settings = settings_of(words);
   Run::start(settings)->train(lesson, [] {});
-  const Translator loaded = Translator::load(settings.weights_path());
+  const Translator loaded = Translator::load(Checkpoint(settings.weights_path()));
   CHECK(loaded.source == loaded.target);
   CHECK(loaded.metadata().count("vocabulary.target") == 0);
   CHECK_NOTHROW(answer(loaded, settings, "A dodo \xff eats 고양이."));
