@@ -1,6 +1,6 @@
-// Tests build/coach as a learner meets it: in a folder of its own, with answers that fail in every way there
-// is. Prints what fails and "N passed, N failed". Run in the project's folder; needs build/coach and the
-// graders.
+// Tests build/coach as a learner meets it: in a folder of its own, with answers that fail in every
+// way there is. Prints what fails and "N passed, N failed". Run in the project's folder; needs
+// build/coach and the graders.
 #include <fmt/format.h>
 #include <signal.h>    // kill
 #include <stdlib.h>    // mkdtemp
