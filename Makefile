@@ -141,6 +141,7 @@ $(B)/tests/unit: $(UNIT_OBJECTS) $(LIB)
 
 .PHONY: test
 test: build/packages.ok  ## build and run every test (float and double); last line: N passed, N failed
+	@sh .ci/packages clang-format
 	@$(MAKE) test-all
 
 .PHONY: test-all
@@ -148,7 +149,7 @@ test-all:
 	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS) build/coach build/tests/coach $(ANSWERS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
 	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons \
-	           "build/coach check-course" build/tests/coach tests/readme tests/install/run
+	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
 
 .PHONY: san tsan
 san: build/packages.ok  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer

@@ -58,10 +58,12 @@ Index even_piece(Index n, Index most, Index step) { return pieces(pieces(n, piec
 
 // C = activation(alpha A B + bias), where A is (m, k), B is (k, n) and C (m, n) is not transposed.
 struct Product {
-  ConstMatrix A, B;
-  Matrix C;
-  GemmOptions options;
-  Index m = C.rows, n = C.cols, k = A.cols;
+  const ConstMatrix &A, &B;
+  const Matrix& C;
+  const GemmOptions& options;
+  Index m() const { return C.rows; }
+  Index n() const { return C.cols; }
+  Index k() const { return A.cols; }
 };
 
 // What remains to be done on a part of C whose sums are complete: the activation, while the part is in cache.
@@ -78,9 +80,9 @@ void finish(const Product& p, Range rows, Range columns) {
 
 void no_product(const Product& p) {
   if (p.options.accumulate) return;
-  for (Index i = 0; i < p.m; ++i)
-    for (Index j = 0; j < p.n; ++j) *p.C.at(i, j) = p.options.bias ? p.options.bias[j] : 0;
-  finish(p, {0, p.m}, {0, p.n});
+  for (Index i = 0; i < p.m(); ++i)
+    for (Index j = 0; j < p.n(); ++j) *p.C.at(i, j) = p.options.bias ? p.options.bias[j] : 0;
+  finish(p, {0, p.m()}, {0, p.n()});
 }
 
 // A product whose time is that of reading B once: each thread takes some columns of C.
@@ -89,23 +91,19 @@ void few_rows(const Product& p, bool shared) {
   const auto columns = [&](Index begin, Index end) {
     GemmOptions options = p.options;
     if (options.bias) options.bias += begin;
-    multiply(p.A, p.B.part({0, p.k}, {begin, end}), p.C.part({0, p.m}, {begin, end}), options);
-    finish(p, {0, p.m}, {begin, end});
+    multiply(p.A, p.B.part({0, p.k()}, {begin, end}), p.C.part({0, p.m()}, {begin, end}), options);
+    finish(p, {0, p.m()}, {begin, end});
   };
-  shared ? parallel_for(p.n, std::max(Index{256}, shared_work / 8 / p.k), columns) : columns(0, p.n);
+  shared ? parallel_for(p.n(), std::max(Index{256}, shared_work / 8 / p.k()), columns) : columns(0, p.n());
 }
 
 // A product of one block: nothing is copied but a transposed B.
 void small(const Product& p) {
   const GemmKernels& kernel = *kernels().gemm;
-  GemmOperand b = {p.B, p.B.transposed, true};
-  if (b.packed) {
-    real* packed = buffer_b.at_least(p.k * (p.n + kernel.tile_n));
-    kernel.pack_b(p.B, true, packed);
-    b.matrix.data = packed;
-  }
-  kernel.multiply({p.A}, b, p.C, p.options);
-  finish(p, {0, p.m}, {0, p.n});
+  real* packed_b = p.B.transposed ? buffer_b.at_least(p.k() * (p.n() + kernel.tile_n)) : nullptr;
+  if (packed_b) kernel.pack_b(p.B, true, packed_b);
+  kernel.multiply({p.A}, {p.B, packed_b, true}, p.C, p.options);
+  finish(p, {0, p.m()}, {0, p.n()});
 }
 
 // How a large product is cut. The five loops, from outside: columns of B (block_n); slices of k (block_k),
@@ -119,16 +117,16 @@ Plan make_plan(const Product& p, int threads) {
   const GemmKernels& kernel = *kernels().gemm;
   Plan plan;
   // A copy must pay for itself: by being read often, and from nearer or in a better order than the original.
-  plan.pack_a = p.A.transposed && p.n >= 8 * kernel.tile_n && p.k * p.A.stride > 100'000;
-  const bool read_seldom = p.m <= 128 && p.B.stride <= 1024;
-  plan.pack_b =
-      p.B.transposed || (p.A.transposed ? p.k * p.n > 8192 : !read_seldom && p.k * p.n > near_elements());
-  plan.block_m = even_piece(p.m, max_block_m, kernel.tile_m);
-  plan.block_n = even_piece(p.n, max_block_n, kernel.tile_n);
-  plan.block_k = even_piece(p.k, kernel.block_k, 8);
+  plan.pack_a = p.A.transposed && p.n() >= 8 * kernel.tile_n && p.k() * p.A.stride > 100'000;
+  const bool read_seldom = p.m() <= 128 && p.B.stride <= 1024;
+  plan.pack_b = p.B.transposed ||
+                (p.A.transposed ? p.k() * p.n() > 8192 : !read_seldom && p.k() * p.n() > near_elements());
+  plan.block_m = even_piece(p.m(), max_block_m, kernel.tile_m);
+  plan.block_n = even_piece(p.n(), max_block_n, kernel.tile_n);
+  plan.block_k = even_piece(p.k(), kernel.block_k, 8);
   // A block of C is all columns of some rows; or fewer, so that there are blocks enough to keep all threads
   // busy to the end. But each block packs its A again.
-  const Index rows = pieces(p.m, plan.block_m), wanted = threads == 1 ? 1 : (plan.pack_a ? 2 : 8) * threads;
+  const Index rows = pieces(p.m(), plan.block_m), wanted = threads == 1 ? 1 : (plan.pack_a ? 2 : 8) * threads;
   plan.chunk_n = even_piece(plan.block_n, pieces(plan.block_n, pieces(wanted, rows)), kernel.tile_n);
   return plan;
 }
@@ -147,37 +145,34 @@ void large(const Product& p, const Plan& plan, Team& team, int thread, int threa
   const GemmKernels& kernel = *kernels().gemm;
   real* packed_a = plan.pack_a ? buffer_a.at_least(plan.block_m * plan.block_k) : nullptr;
   int round = 0;
-  for (Index jc = 0; jc < p.n; jc += plan.block_n) {
-    const Index n = std::min(plan.block_n, p.n - jc);
-    for (Index pc = 0; pc < p.k; pc += plan.block_k, ++round) {
-      const Range slice = {pc, std::min(pc + plan.block_k, p.k)};
+  for (Index jc = 0; jc < p.n(); jc += plan.block_n) {
+    const Index n = std::min(plan.block_n, p.n() - jc);
+    for (Index pc = 0; pc < p.k(); pc += plan.block_k, ++round) {
+      const Range slice = {pc, std::min(pc + plan.block_k, p.k())};
       const Index k = slice.end - slice.begin;
-      const bool last = slice.end == p.k;
+      const bool last = slice.end == p.k();
       if (plan.pack_b) {
         const Index share = pieces(pieces(n, kernel.tile_n), threads) * kernel.tile_n;
         const Index begin = std::min(n, thread * share), end = std::min(n, begin + share);
         kernel.pack_b(p.B.part(slice, {jc + begin, jc + end}), false, team.packed_b + begin * k);
         barrier();
       }
-      const Index chunks = pieces(n, plan.chunk_n), count = pieces(p.m, plan.block_m) * chunks;
+      const Index chunks = pieces(n, plan.chunk_n), count = pieces(p.m(), plan.block_m) * chunks;
       Index task;
       while ((task = team.next[round % 2].fetch_add(1, std::memory_order_relaxed)) < count) {
         const Index i = task / chunks * plan.block_m, j = jc + task % chunks * plan.chunk_n;
-        const Range rows = {i, std::min(i + plan.block_m, p.m)};
+        const Range rows = {i, std::min(i + plan.block_m, p.m())};
         const Range columns = {j, std::min(j + plan.chunk_n, jc + n)};
-        GemmOperand a = {p.A.part(rows, slice), plan.pack_a}, b = {p.B.part(slice, columns), plan.pack_b};
-        if (plan.pack_a) {
-          kernel.pack_a(a.matrix, packed_a);
-          a.matrix.data = packed_a;
-        }
-        if (plan.pack_b) b.matrix.data = team.packed_b + (j - jc) * k;
-        kernel.multiply(a, b, p.C.part(rows, columns),
+        const ConstMatrix A = p.A.part(rows, slice), B = p.B.part(slice, columns);
+        if (plan.pack_a) kernel.pack_a(A, packed_a);
+        const real* packed_b = plan.pack_b ? team.packed_b + (j - jc) * k : nullptr;
+        kernel.multiply({A, packed_a}, {B, packed_b}, p.C.part(rows, columns),
                         {.accumulate = p.options.accumulate || pc > 0,
                          .alpha = p.options.alpha,
                          .bias = last && p.options.bias ? p.options.bias + j : nullptr});
         if (last) finish(p, rows, columns);
       }
-      if (last && jc + n == p.n) return;  // the end of the parallel region is a barrier too
+      if (last && jc + n == p.n()) return;  // the end of the parallel region is a barrier too
       barrier();
       if (thread == 0) team.next[round % 2] = 0;  // used again after another barrier
     }
@@ -192,14 +187,14 @@ void check(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const Ge
 
 // Which way is taken, and so the order of every sum, depends on the shape alone and never on the threads.
 void run(const Product& p, bool may_share) {
-  if (p.m == 0 || p.n == 0) return;
-  if (p.k == 0) return no_product(p);
+  if (p.m() == 0 || p.n() == 0) return;
+  if (p.k() == 0) return no_product(p);
   const GemmKernels& kernel = *kernels().gemm;
-  const Index work = p.m * p.n * p.k;
+  const Index work = p.m() * p.n() * p.k();
   const bool shared = may_share && work > shared_work && thread_count() > 1 && !in_parallel();
-  const Index few = p.B.transposed ? std::clamp<Index>(p.k / kernel.dot_depth, 1, 64) : 1;
-  if (p.m <= few && !p.A.transposed) return few_rows(p, shared);
-  if (work <= shared_work && p.k <= kernel.block_k) return small(p);
+  const Index few = p.B.transposed ? std::clamp<Index>(p.k() / kernel.dot_depth, 1, 64) : 1;
+  if (p.m() <= few && !p.A.transposed) return few_rows(p, shared);
+  if (work <= shared_work && p.k() <= kernel.block_k) return small(p);
 
   const Plan plan = make_plan(p, shared ? thread_count() : 1);
   Team team{plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr};
@@ -208,27 +203,24 @@ void run(const Product& p, bool may_share) {
   large(p, plan, team, omp_get_thread_num(), omp_get_num_threads());
 }
 
-void multiply(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options,
-              bool may_share = true) {
-  check(A, B, C, options);
-  // Cᵀ = Bᵀ Aᵀ
-  C.transposed ? run({B.T(), A.T(), C.T(), options}, may_share) : run({A, B, C, options}, may_share);
-}
-
 }  // namespace
 
 void gemm(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options) {
-  multiply(A, B, C, options);
+  check(A, B, C, options);
+  if (C.transposed) return gemm(B.T(), A.T(), C.T(), options);  // Cᵀ = Bᵀ Aᵀ
+  run({A, B, C, options}, true);
 }
 
 void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, const GemmOptions& options) {
+  check(A.first, B.first, C.first, options);
+  if (C.first.transposed) return gemm(B.T(), A.T(), C.T(), options);
   const Index count = C.batch.numel(), work = C.first.rows * C.first.cols * A.first.cols + 1;
   // Too few products for all threads, or several into one matrix: they run in turn, each shared by the
   // threads.
   const bool in_turn = C.stretched() || (count < thread_count() && work > shared_work);
   const Index grain = std::max<Index>(1, in_turn ? count : shared_work / 8 / work);
   parallel_for(count, grain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) multiply(A[i], B[i], C[i], options, in_turn);
+    for (Index i = begin; i < end; ++i) run({A[i], B[i], C[i], options}, in_turn);
   });
 }
 

@@ -50,10 +50,11 @@ struct MatricesOf {
   operator MatricesOf<const Number>() const { return {first, batch, steps}; }
   MatrixOf<Number> operator[](Index i) const {
     MatrixOf<Number> matrix = first;
-    for (int axis = batch.rank() - 1; axis >= 0; --axis) {
+    for (int axis = batch.rank() - 1; axis > 0; --axis) {
       matrix.data += i % batch[axis] * steps[axis];
       i /= batch[axis];
     }
+    if (batch.rank() > 0) matrix.data += i * steps[0];
     return matrix;
   }
   bool stretched() const {

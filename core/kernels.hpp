@@ -118,13 +118,13 @@ struct AdamStep {
   real correction2;     // 1 - beta2^t
   real gradient_scale;  // from clipping; 1 leaves gradients alone
 };
-struct AdamState {
+struct AdamArrays {
   real* p;        // parameters
   const real* g;  // gradients
   real *m, *v;    // running averages of g and of g^2
 };
 struct UpdateKernels {
-  void (*adam)(Index n, const AdamStep& step, const AdamState& state);
+  void (*adam)(Index n, const AdamStep& step, const AdamArrays& state);
 };
 
 // For each row of an online softmax: the largest score so far, the sum of exp(score - max) so far, and what

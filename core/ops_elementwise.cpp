@@ -103,8 +103,8 @@ Tensor binary(const BinaryOp& op, const Tensor& a, const Tensor& b, F f, D gradi
   return record(out, op.name, {a, b}, [a, b, gradients](const Tensor& out) {
     const real *x = a.data(), *y = b.data(), *g = grad_data(out);
     const Broadcast broadcast(out.shape(), a.shape(), b.shape());
-    const auto dx = [&](Index i, Index j, Index k) { return gradients(x[j], y[k], g[i]).first; };
-    const auto dy = [&](Index i, Index j, Index k) { return gradients(x[j], y[k], g[i]).second; };
+    const auto dx = [=](Index i, Index j, Index k) { return gradients(x[j], y[k], g[i]).first; };
+    const auto dy = [=](Index i, Index j, Index k) { return gradients(x[j], y[k], g[i]).second; };
     if (a.needs_grad()) add_broadcast_grad(a, broadcast, true, dx);
     if (b.needs_grad()) add_broadcast_grad(b, broadcast, false, dy);
   });

@@ -8,11 +8,10 @@
 namespace attn {
 namespace {
 
-// The matrices of a tensor of that shape, one for each product of a batch. A batch axis of size 1, or one
-// that is missing, is stretched: its step is 0.
+// The matrices of a tensor, one for each product of a batch. A batch axis that the tensor lacks, or in which
+// it has size 1, is stretched: the step along it is 0.
 template <class Number>
-MatricesOf<Number> matrices(Number* data, const Shape& shape, bool transposed = false,
-                            const Shape& batch = {}) {
+MatricesOf<Number> matrices(Number* data, const Shape& shape, bool transposed, const Shape& batch) {
   const MatrixOf<Number> stored{data, shape[-2], shape[-1]};
   Shape steps = batch;
   for (int i = 1; i <= batch.rank(); ++i)
@@ -20,21 +19,27 @@ MatricesOf<Number> matrices(Number* data, const Shape& shape, bool transposed = 
   return {transposed ? stored.T() : stored, batch, steps};
 }
 
-// The gradient of x, as the result of products: the first contribution overwrites, later ones add. Where x
-// was stretched, a matrix gets the sum of several products.
+// The gradient of x as the result of a product, or of a batch of them: the first contribution overwrites,
+// later ones add. Where x was stretched, a matrix gets the sum of several products.
+template <class Result>
 struct GradientOf {
-  Matrices matrices;
+  Result matrix;
   bool accumulate;
 };
-GradientOf gradient(const Tensor& x, const Shape& shape, bool transposed = false, const Shape& batch = {}) {
+GradientOf<Matrix> gradient(const Tensor& x, Index rows, Index cols) {
   const GradTarget target = grad_target(x);
-  const Matrices all = matrices(target.data, shape, transposed, batch);
+  return {{target.data, rows, cols}, target.accumulate};
+}
+GradientOf<Matrices> gradient(const Tensor& x, bool transposed, const Shape& batch) {
+  const GradTarget target = grad_target(x);
+  const Matrices all = matrices(target.data, x.shape(), transposed, batch);
   const bool sums = all.stretched();
   if (sums && !target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
   return {all, sums || target.accumulate};
 }
-void gemm(const ConstMatrices& A, const ConstMatrices& B, const GradientOf& dC) {
-  gemm(A, B, dC.matrices, {.accumulate = dC.accumulate});
+template <class Operand, class Result>
+void gemm(const Operand& A, const Operand& B, const GradientOf<Result>& dC) {
+  gemm(A, B, dC.matrix, {.accumulate = dC.accumulate});
 }
 
 std::string describe(const Tensor& a, const Tensor& b, bool ta, bool tb) {
@@ -82,8 +87,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose) {
     const ConstMatrices A = matrices(a.data(), a.shape(), ta, batch);
     const ConstMatrices B = matrices(b.data(), b.shape(), tb, batch);
     const ConstMatrices dC = matrices(grad_data(out), out.shape(), false, batch);
-    if (a.needs_grad()) gemm(dC, B.T(), gradient(a, a.shape(), ta, batch));
-    if (b.needs_grad()) gemm(A.T(), dC, gradient(b, b.shape(), tb, batch));
+    if (a.needs_grad()) gemm(dC, B.T(), gradient(a, ta, batch));
+    if (b.needs_grad()) gemm(A.T(), dC, gradient(b, tb, batch));
   });
 }
 
@@ -97,8 +102,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   // relu's derivative can be told from its result; the others need what went in.
   const bool keep_input = activation != Activation::none && activation != Activation::relu && grad_enabled();
   const Tensor before = keep_input ? empty(y.shape()) : Tensor();
-  gemm(matrices(x.data(), {rows, in}), matrices(weight.data(), {out, in}).T(),
-       matrices(y.data(), {rows, out}),
+  gemm(ConstMatrix{x.data(), rows, in}, ConstMatrix{weight.data(), out, in}.T(), Matrix{y.data(), rows, out},
        {.bias = bias ? bias.data() : nullptr,
         .activation = activation,
         .before_activation = keep_input ? before.data() : nullptr});
@@ -117,10 +121,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
       });
       dy = scratch.data();
     }
-    const ConstMatrices X = matrices(x.data(), {rows, in}), W = matrices(weight.data(), {out, in});
-    const ConstMatrices dY = matrices(dy, {rows, out});
-    if (x.needs_grad()) gemm(dY, W, gradient(x, {rows, in}));
-    if (weight.needs_grad()) gemm(dY.T(), X, gradient(weight, {out, in}));
+    const ConstMatrix X{x.data(), rows, in}, W{weight.data(), out, in}, dY{dy, rows, out};
+    if (x.needs_grad()) gemm(dY, W, gradient(x, rows, in));
+    if (weight.needs_grad()) gemm(dY.T(), X, gradient(weight, out, in));
     if (bias && bias.needs_grad()) {
       const GradTarget target = grad_target(bias);
       parallel_for(out, std::max<Index>(16, row_grain(rows)), [&](Index begin, Index end) {

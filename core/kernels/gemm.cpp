@@ -95,6 +95,7 @@ constexpr TileTable tile_table = make_table<layout>(std::make_integer_sequence<i
 
 void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const GemmOptions& options) {
   const TileTable& table = a.matrix.transposed ? tile_table<Layout::columns> : tile_table<Layout::rows>;
+  const real* a_data = a.packed ? a.packed : a.matrix.data;
   const Index k = a.matrix.cols;
   // In A, from one row to the next.
   const Index a_step = a.packed ? k : a.matrix.transposed ? 1 : a.matrix.stride;
@@ -109,12 +110,12 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
     t.last = columns - (vectors - 1) * lanes;
     const TileFunction* functions = columns == tile_n ? table.whole : table.part[vectors - 1];
     const Index most = a.packed ? tile_m : most_rows(int(vectors));
-    t.b = b.matrix.data + (b.packed ? j * k : j);
+    t.b = b.packed ? b.packed + j * k : b.matrix.data + j;
     t.b_stride = b.packed ? panel_stride(columns) : b.matrix.stride;
     t.bias = options.bias ? options.bias + j : nullptr;
     for (Index i = 0, rows; i < c.rows; i += rows) {
       rows = next_tile(c.rows - i, most);
-      t.a = a.matrix.data + i * a_step;
+      t.a = a_data + i * a_step;
       t.a_stride = a.packed ? rows : a.matrix.stride;
       t.c = c.data + i * c.stride + j;
       functions[rows - 1](t);

@@ -11,8 +11,8 @@ namespace attn {
 
 // A or B as the tiles read it.
 struct GemmOperand {
-  ConstMatrix matrix;
-  bool packed = false;  // by pack_a or pack_b: `matrix.data` is the copy
+  const ConstMatrix& matrix;
+  const real* packed = nullptr;  // a copy by pack_a or pack_b, which is read instead
   bool wide =
       false;  // of B: the last panel may be wider by up to a vector: one tile for 20 columns, not 16 + 4
 };

@@ -95,28 +95,36 @@ struct Whole {
   ATTN_INLINE vec clear(const vec& x) const { return x; }
 };
 
-// The first n lanes (1 to all of them): the others load as `fill`, are not stored, and `clear` makes them 0.
+// The first n lanes (1 to all of them): the others load as 0 or `fill`, are not stored, and `clear` makes
+// them 0.
 struct Part {
   ATTN_INLINE explicit Part(Index n) : count(n) {
     ivec number = {};
     for (int i = 0; i < lanes; ++i) number[i] = i;
     inside = number < ireal(n) - ivec{};
   }
-  ATTN_INLINE vec load(const real* p, real fill = 0) const {
+  ATTN_INLINE vec load(const real* p) const {
 #if defined(__AVX512F__) && defined(ATTN_DOUBLE)
-    return _mm512_mask_loadu_pd(splat(fill), __mmask8(bits()), p);
+    return _mm512_maskz_loadu_pd(__mmask8(bits()), p);
 #elif defined(__AVX512F__)
-    return _mm512_mask_loadu_ps(splat(fill), __mmask16(bits()), p);
+    return _mm512_maskz_loadu_ps(__mmask16(bits()), p);
 #elif defined(__AVX2__) && defined(ATTN_DOUBLE)
-    return (vec)((uvec)_mm256_maskload_pd(p, (__m256i)inside) | outside(fill));
+    return _mm256_maskload_pd(p, (__m256i)inside);
 #elif defined(__AVX2__)
-    return (vec)((uvec)_mm256_maskload_ps(p, (__m256i)inside) | outside(fill));
+    return _mm256_maskload_ps(p, (__m256i)inside);
 #else
-    vec x = splat(fill);
+    vec x = {};
     for (int i = 0; i < lanes; ++i) {
       if (i < count) x[i] = p[i];
     }
     return x;
+#endif
+  }
+  ATTN_INLINE vec load(const real* p, real fill) const {
+#if defined(__AVX512F__) && !defined(ATTN_DOUBLE)
+    return _mm512_mask_loadu_ps(splat(fill), __mmask16(bits()), p);
+#else
+    return select(inside, load(p), splat(fill));
 #endif
   }
   ATTN_INLINE void store(real* p, const vec& x) const {
@@ -138,7 +146,6 @@ struct Part {
 
  private:
   ATTN_INLINE unsigned bits() const { return (1u << count) - 1; }  // a mask of AVX-512
-  ATTN_INLINE uvec outside(real fill) const { return ~(uvec)inside & (uvec)splat(fill); }
 
   Index count;
   ivec inside;

@@ -28,7 +28,7 @@ Shape broadcast(const Shape& a, const Shape& b) {
 }
 
 // a + b for two matrices that broadcast: where a matrix has size 1 along an axis, its only row or column is
-// used again and again. (All inputs fit: nothing is to be refused.)
+// used again and again. (All inputs fit: nothing is to be refused. R and C may be 0.)
 //   a (R or 1, C or 1), b (R or 1, C or 1) -> (R,C)
 //   broadcast_add([[1,2]], [[10],[20]]) = [[11,12], [21,22]]
 Tensor broadcast_add(const Tensor& a, const Tensor& b) {
@@ -36,7 +36,7 @@ Tensor broadcast_add(const Tensor& a, const Tensor& b) {
 }
 
 // The matrix product by three nested loops: c(i,j) = Σ a(i,k) b(k,j). Refuses matrices whose inner sizes
-// differ.
+// differ. K may be 0: an empty sum is 0.
 //   a (M,K), b (K,N) -> (M,N)
 //   product([[1,2]], [[3],[4]]) = [[11]]         (1·3 + 2·4)
 Tensor product(const Tensor& a, const Tensor& b) {

@@ -1,10 +1,10 @@
 // Lesson 01. What is a tensor?
 //
 // Everything in this course, a sentence, a batch of sentences, every weight of a network, is a tensor:
-// numbers in one long row, and a shape that says how to look at them. Four ideas are enough to read all later
-// lessons: where an element lies (row-major), that a shape can change while the numbers stay (reshape), how a
-// small tensor meets a large one (broadcasting), and the one operation that does nearly all the work
-// (matmul).
+// numbers in one long row, and a shape that says how to look at them. Four ideas are enough to read all
+// later lessons: where an element lies (row-major), that a shape can change while the numbers stay
+// (reshape), how a small tensor meets a large one (broadcasting), and the one operation that does nearly
+// all the work (matmul).
 #include <cmath>  // fabs
 
 #include "core/error.hpp"
@@ -143,8 +143,8 @@ Tensor add_by_loops(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-// A tensor of one row or one column as the (3, 4) table that broadcasting makes of it, with the copies drawn
-// pale.
+// A tensor of one row or one column as the (3, 4) table that broadcasting makes of it, with
+// the copies drawn pale.
 viz::Image stretched(const Tensor& x, const std::string& title) {
   const viz::Matrix shown = matrix_of(broadcast_to(x, {3, 4}));
   viz::Matrix faded(3, 4);
@@ -214,8 +214,8 @@ void broadcasting(Lesson& lesson) {
 
 // 4. The operation that does the work
 
-// c(i, j) = Σ_k a(i, k) b(k, j): row i of a meets column j of b. For every element of the result, a third
-// loop.
+// c(i, j) = Σ_k a(i, k) b(k, j): row i of a meets column j of b. For every element of the
+// result, a third loop.
 Tensor multiply_by_loops(const Tensor& a, const Tensor& b) {
   Tensor c = zeros({a.size(0), b.size(1)});  // (M, N)
   for (Index i = 0; i < a.size(0); ++i)      // rows of a

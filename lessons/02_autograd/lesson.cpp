@@ -1,10 +1,10 @@
 // Lesson 02. How does a program know its own derivative?
 //
-// To learn, a network must know for each of its numbers: if this one were a little larger, how would the loss
-// change? That is a derivative, and nobody writes it down by hand. Instead every step of the computation
-// leaves a note: what it was computed from, and how strongly it depends on each of these. Read backwards, the
-// notes give the derivative of the last number with respect to all others, at about the cost of computing it
-// once.
+// To learn, a network must know for each of its numbers: if this one were a little larger, how would the
+// loss change? That is a derivative, and nobody writes it down by hand. Instead every step of the
+// computation leaves a note: what it was computed from, and how strongly it depends on each of these. Read
+// backwards, the notes give the derivative of the last number with respect to all others, at about the cost
+// of computing it once.
 //
 // First by hand, on plain numbers; then the library's tensors do the same; then the three rules that all of a
 // transformer needs, for matmul, broadcasting and softmax.
@@ -70,9 +70,9 @@ Value named(const Value& value, const std::string& name) {
   return value;
 }
 
-// The example: a model with one weight, that guesses w·x. It is wrong by `error`, which costs error², and
-// every guess costs something, too. `guess` is used twice, and `error` is multiplied with itself: both matter
-// below.
+// The example: a model with one weight, that guesses w·x. It is wrong by `error`, which costs
+// error², and every guess costs something, too. `guess` is used twice, and `error` is multiplied
+// with itself: both matter below.
 Value example(Graph& graph, double w_value, double x_value, double target_value) {
   const Value w = number(graph, w_value, "w"), x = number(graph, x_value, "x");
   const Value target = number(graph, target_value, "target");

@@ -1,7 +1,8 @@
 // Exercise 03: a faster matrix product.
 //
 // All matrices are row-major. types.hpp has WatchedMatrix, read as b(k, j), and View, whose element (i, j) is
-// view.values[i * view.stride + j]. Elements of a Tensor are a(i, j); a.size(0) is its number of rows.
+// view.values[i * view.stride + j], to be read and written in just this way. Elements of a Tensor are a(i, j);
+// a.size(0) is its number of rows.
 // Replace every todo(), then: make check-03
 #pragma once
 
@@ -20,7 +21,8 @@ void multiply_ikj(const Tensor& a, WatchedMatrix& b, Tensor& c) {
 }
 
 // Adds the product to c, tile by tile: three loops over tiles of `tile` x `tile`, three more inside of each.
-// Tiles at the edges are smaller when a size is not a multiple of `tile`.
+// Tiles at the edges are smaller when a size is not a multiple of `tile`. Views note the order in which their
+// values are used: each matrix moves on to another of its tiles only when one of the outer three loops does.
 //   a (M,K), b (K,N), c (M,N), each a View with a stride of its own
 //   multiply_tiled(1, 2, 1, {[1,2], 2}, {[3,4], 1}, 1, {[100], 1}) leaves 111 in c
 void multiply_tiled(Index m, Index k, Index n, const View& a, const View& b, Index tile, View& c) {

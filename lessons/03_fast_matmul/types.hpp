@@ -1,7 +1,8 @@
 // Matrices that exercise 03 asks about: one that watches how it is read, and one that lies in a larger one.
 #pragma once
 
-#include <vector>  // vector
+#include <iterator>  // ssize
+#include <vector>    // vector
 
 #include "core/tensor.hpp"
 
@@ -22,10 +23,28 @@ struct WatchedMatrix {
   }
 };
 
+// Numbers in memory that note the order in which they are used. Read and write them as values[i].
+class WatchedNumbers {
+ public:
+  WatchedNumbers(std::vector<attn::real> numbers = {}) : numbers_(std::move(numbers)) {}
+
+  attn::real& operator[](attn::Index i) { return note(i), numbers_.at(std::size_t(i)); }
+  const attn::real& operator[](attn::Index i) const { return note(i), numbers_.at(std::size_t(i)); }
+  attn::Index size() const { return std::ssize(numbers_); }
+
+  const std::vector<attn::Index>& used() const { return used_; }  // the places, one after the other
+  operator const std::vector<attn::real>&() const { return numbers_; }
+
+ private:
+  void note(attn::Index i) const { used_.push_back(i); }
+  std::vector<attn::real> numbers_;
+  mutable std::vector<attn::Index> used_;
+};
+
 // A matrix inside of a larger piece of memory: element (i, j) is values[i * stride + j]. What lies between
 // the end of a row and the start of the next belongs to somebody else.
 struct View {
-  std::vector<attn::real> values;
+  WatchedNumbers values;
   attn::Index stride = 0;
 };
 

@@ -1,10 +1,10 @@
 // Lesson 04. How does a network learn?
 //
-// It answers with numbers (logits), softmax makes probabilities of them, and cross-entropy is the price of
-// the answer: −log of the probability that it gave to what was right. The gradient of the price (lesson 02)
-// says in which direction each weight should go, and an optimizer decides how far. Here are the four that
-// matter, each a few lines, then all of them on one small task: two spirals that no straight line can
-// separate.
+// It answers with numbers (logits), softmax makes probabilities of them, and cross-entropy is the price
+// of the answer: −log of the probability that it gave to what was right. The gradient of the price
+// (lesson 02) says in which direction each weight should go, and an optimizer decides how far. Here are
+// the four that matter, each a few lines, then all of them on one small task: two spirals that no
+// straight line can separate.
 #include <algorithm>  // max, max_element
 #include <cmath>      // exp, fabs, log, pow, sqrt
 #include <memory>     // make_unique
@@ -121,8 +121,8 @@ void sgd(Numbers& p, const Numbers& g, double rate) {
   for (std::size_t i = 0; i < p.size(); ++i) p[i] -= rate * g[i];
 }
 
-// A ball that keeps 90% of its speed: what pulls the same way again and again adds up, what alternates
-// cancels.
+// A ball that keeps 90% of its speed: what pulls the same way again and again adds
+// up, what alternates cancels.
 void momentum(Numbers& p, const Numbers& g, Numbers& speed, double rate) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     speed[i] = 0.9 * speed[i] + g[i];

@@ -123,8 +123,8 @@ std::pair<Neighbours, Index> most_frequent_pair(const std::vector<CountedWord>& 
   return best;
 }
 
-// Every left, right becomes `merged`, from left to right. A token that was used up is gone: three a's are aa
-// and a.
+// Every left, right becomes `merged`, from left to right. A token that was used up is gone: three a's
+// are aa and a.
 Ids merge(const Ids& ids, Neighbours pair, int merged) {
   Ids out;
   for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -1,12 +1,12 @@
 // Lesson 06. How does a token find what matters to it?
 //
-// "The animal didn't cross the street because it was too tired." To know what `it` is, the word must look at
-// the others and take something over from the one that fits. Attention is that look, made of three vectors a
-// word:
+// "The animal didn't cross the street because it was too tired." To know what `it` is, the word must
+// look at the others and take something over from the one that fits. Attention is that look, made of
+// three vectors a word:
 //
-//   query   what I look for          q = W_Q x
-//   key     what I offer             k = W_K x
-//   value   what I hand over         v = W_V x
+//   query   what I look for          q = x W_Q
+//   key     what I offer             k = x W_K
+//   value   what I hand over         v = x W_V
 //
 // Every word compares its query with every key; the better they fit, the more of that word's value it takes.
 // B batch, T own time, S source time, C channels, D = d_k the size of a query.
@@ -46,11 +46,11 @@ Tensor w_value() { return tensor({{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}); }
 
 // 1. Five steps, with loops
 
-// y = W x for one word: each row of W is one question put to x.
-std::vector<double> project(const Tensor& w, const Tensor& x, Index word) {
-  std::vector<double> y(std::size_t(w.size(0)), 0.0);
-  for (Index i = 0; i < w.size(0); ++i)
-    for (Index j = 0; j < w.size(1); ++j) y[i] += w(i, j) * x(word, j);
+// y = x W for one word, which is a row: each column of W is one question put to x.
+std::vector<double> project(const Tensor& x, Index word, const Tensor& w) {
+  std::vector<double> y(std::size_t(w.size(1)), 0.0);
+  for (Index j = 0; j < w.size(1); ++j)
+    for (Index i = 0; i < w.size(0); ++i) y[j] += x(word, i) * w(i, j);
   return y;
 }
 
@@ -61,10 +61,10 @@ struct Look {
 
 Look look_around(const Tensor& x, Index asking) {
   const Index T = x.size(0), D = 3;
-  const std::vector<double> q = project(w_query(), x, asking);
+  const std::vector<double> q = project(x, asking, w_query());
   Look look;
   for (Index j = 0; j < T; ++j) {  // 1. how well does my query fit each key?     s_j = q · k_j
-    const std::vector<double> k = project(w_key(), x, j);
+    const std::vector<double> k = project(x, j, w_key());
     double score = 0;
     for (std::size_t d = 0; d < 3; ++d) score += q[d] * k[d];
     look.scores.push_back(score / std::sqrt(double(D)));  // 2. ÷ √d_k
@@ -75,7 +75,7 @@ Look look_around(const Tensor& x, Index asking) {
   for (const double score : look.scores) look.weights.push_back(std::exp(score) / sum);
   look.output.assign(3, 0.0);
   for (Index j = 0; j < T; ++j) {  // 5. take that share of every value                 o = Σ w_j v_j
-    const std::vector<double> v = project(w_value(), x, j);
+    const std::vector<double> v = project(x, j, w_value());
     for (std::size_t d = 0; d < 3; ++d) look.output[d] += look.weights[j] * v[d];
   }
   return look;
@@ -87,8 +87,8 @@ struct Attended {
   Tensor weights, output;  // (T, S), (T, D)
 };
 
-// Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V: all words ask at once, one matrix product does all
-// comparisons.
+// Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V: all words ask at once, one matrix
+// product does all comparisons.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v) {
   const Tensor scores = matmul(q, k, Transpose::second) / std::sqrt(real(q.size(-1)));  // (T, S)
   const Tensor weights = softmax(scores);                                               // (T, S)
@@ -96,8 +96,7 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v) {
 }
 
 Attended self_attention(const Tensor& x) {
-  return attend(matmul(x, w_query(), Transpose::second),  // (T, C) -> (T, D)
-                matmul(x, w_key(), Transpose::second), matmul(x, w_value(), Transpose::second));
+  return attend(matmul(x, w_query()), matmul(x, w_key()), matmul(x, w_value()));  // each (T, C) -> (T, D)
 }
 
 void five_steps(Lesson& lesson) {
@@ -148,8 +147,8 @@ struct Spread {
   double variance, entropy, entropy_scaled, gradient, gradient_scaled;
 };
 
-// Random queries and keys with d components of variance 1: how large is q·k, and what does softmax make of 64
-// of them?
+// Random queries and keys with d components of variance 1: how large is q·k, and what does softmax make
+// of 64 of them?
 Spread measure_spread(Index d, Rng& rng, Index queries) {
   const Index S = 64;
   const Tensor q = normal({queries, d}, rng), k = normal({S, d}, rng);
@@ -228,9 +227,7 @@ void self_and_cross(Lesson& lesson) {
       "Nothing says that queries and keys must come from the same words. In a translator, the French word "
       "being written asks (T = 2 queries), the English sentence answers (S = 6 keys and values):");
   const Tensor x = six_words(), french = tensor({{0.1, 0.9, 0.1}, {0.9, 0.0, 0.1}});  // lait, chat
-  const Attended cross =
-      attend(matmul(french, w_query(), Transpose::second), matmul(x, w_key(), Transpose::second),
-             matmul(x, w_value(), Transpose::second));
+  const Attended cross = attend(matmul(french, w_query()), matmul(x, w_key()), matmul(x, w_value()));
   lesson.numbers(cross.weights, {"lait", "chat"}, words);
   lesson.claim(argmax(cross.weights)[1] == 1, "weights are (T, S) = {}, and `chat` finds `cat`",
                cross.weights.shape().str());

@@ -50,13 +50,14 @@ Tensor masked_softmax(const Tensor& scores, const Tensor& visible) {
   return weights;
 }
 
-// A derivative would do as well, but a real change also finds leaks through steps that have no gradient.
+// A derivative would do as well, but a real change also finds leaks through steps that have no gradient. Each
+// channel changes by another amount: a LayerNorm takes away what all channels of a token have in common.
 std::vector<int> leaking_tokens(const std::function<Tensor(const Tensor&)>& model, const Tensor& x) {
   const Tensor before = model(x);
   std::vector<int> leaking;
   for (Index t = 0; t < x.size(0); ++t) {
     Tensor changed = from_values(x.shape(), x.values());
-    for (Index c = 0; c < x.size(1); ++c) changed(t, c) += 1;
+    for (Index c = 0; c < x.size(1); ++c) changed(t, c) += real(c + 1);
     const Tensor after = model(changed);
     bool moved = false;
     for (Index i = 0; i < t; ++i)

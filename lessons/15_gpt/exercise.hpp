@@ -12,8 +12,8 @@
 namespace exercise {
 
 // One window of T tokens for each start: row b reads text[start_b], text[start_b + 1], … and writes, beside
-// each, the token that comes next in the text. A window whose last target would lie outside of the text is
-// refused: throw std::invalid_argument("…").
+// each, the token that comes next in the text. A window that leaves the text is refused, whether its start is
+// negative or its last target lies behind the end: throw std::invalid_argument("…").
 //   text of n tokens, B starts -> reads (B,T), writes (B,T)
 //   next_token_windows({5, 6, 7, 8, 9}, {0, 2}, 2) = reads [[5, 6], [7, 8]], writes [[6, 7], [8, 9]]
 Windows next_token_windows(const std::vector<int>& text, const std::vector<int>& starts, int T) {

@@ -1,8 +1,8 @@
 // Lesson 15. Can a model that only guesses the next character write a story?
 //
-// GPT is the decoder of the Transformer alone: no encoder, no cross-attention, blocks with a causal mask. It
-// has one task, at every place of a text: what comes next? The text is its own teacher, nobody labels
-// anything.
+// GPT is the decoder of the Transformer alone: no encoder, no cross-attention, blocks with a
+// causal mask. It has one task, at every place of a text: what comes next? The text is its own
+// teacher, nobody labels anything.
 //
 //   h_0 = embedding(x) + positions          (B, T, C)
 //   h_l = Block_l(h_{l-1})                  each token sees itself and what came before

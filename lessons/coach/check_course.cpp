@@ -1,6 +1,7 @@
 #include "lessons/coach/check_course.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>  // getpid
 
 #include <cstdio>   // sscanf
 #include <sstream>  // istringstream
@@ -38,18 +39,22 @@ std::string excerpt(const std::string& output) {
   return out;
 }
 
+// Grades `file`, which `program` holds, and looks whether every function stands as expected.
 std::vector<std::string> results_of(const std::string& program, const std::string& file, const Lesson& lesson,
-                                    Tally& tally, const std::string& expected) {
-  const std::string results = program + ".results";
-  std::filesystem::remove(results);
-  const Run graded = run(fmt::format("{} --file {} --results {}", program, file, results), true);
+                                    Tally& tally, Standing expected, std::uint64_t seed) {
+  const std::string results = fmt::format("{}.{}.results", program, getpid());
+  const Run graded = run(fmt::format("{} --program {} --file {} --seed {} --results {} --all",
+                                     grader_of(lesson), program, file, seed, results),
+                         true);
   std::vector<std::string> names;
   std::istringstream lines(std::filesystem::exists(results) ? attn::read_file(results) : "");
-  for (std::string name, verdict; std::getline(lines, name, '\t') && std::getline(lines, verdict);) {
+  for (std::string name, word; std::getline(lines, name, '\t') && std::getline(lines, word);) {
     names.push_back(name);
-    tally.check(verdict == expected, fmt::format("{} of {} grades as \"{}\", not \"{}\"\n{}", name, file,
-                                                 verdict, expected, excerpt(graded.output)));
+    tally.check(standing_from(word) == expected,
+                fmt::format("{} of {} (seed {}) is \"{}\", not \"{}\"\n{}", name, file, seed, word,
+                            word_for(expected), excerpt(graded.output)));
   }
+  std::filesystem::remove(results);
   tally.check(names.size() == lesson.functions.size(),
               fmt::format("{} functions graded in {}, but hints.md has {}\n{}", names.size(), file,
                           lesson.functions.size(), excerpt(graded.output)));
@@ -98,11 +103,13 @@ int check_course(const std::vector<Lesson>& lessons) {
     tally.exercise = lesson.name;
     const std::string stub = "build/graded/exercise/" + lesson.name,
                       solution = "build/graded/solution/" + lesson.name;
-    const std::vector<std::string> names = results_of(stub, lesson.stub(), lesson, tally, "not started yet");
-    results_of(solution, lesson.solution(), lesson, tally, "passed");
+    const std::vector<std::string> names =
+        results_of(stub, lesson.stub(), lesson, tally, Standing::not_started, 1);
+    for (const std::uint64_t seed : {1, 2, 3})
+      results_of(solution, lesson.solution(), lesson, tally, Standing::passed, seed);
     check_hints(tally, lesson, names);
 
-    const Run checked = run(solution + " --self-check", true);
+    const Run checked = run(stub + " --self-check", true);
     const std::size_t last = checked.output.rfind("functions ");
     int functions = 0, mistakes = 0, trivial = 0, checks = 0, failed = 1;
     if (last != std::string::npos)

@@ -1,12 +1,10 @@
 // build/coach: the exercises from the learner's side. `make start`, `make check` and so on only call it.
 #include <fmt/format.h>
-#include <poll.h>         // poll
-#include <signal.h>       // sigaction
-#include <sys/inotify.h>  // inotify_add_watch
-#include <unistd.h>       // close, read
+#include <signal.h>  // sigaction
 
 #include <cstdio>    // fputs
 #include <iostream>  // cin, getline
+#include <random>    // random_device
 #include <sstream>   // istringstream
 
 #include "core/error.hpp"
@@ -14,6 +12,7 @@
 #include "lessons/coach/check_course.hpp"
 #include "lessons/coach/compile.hpp"
 #include "lessons/coach/course.hpp"
+#include "lessons/coach/watcher.hpp"
 #include "lessons/support/options.hpp"
 
 namespace coach {
@@ -23,12 +22,14 @@ namespace fs = std::filesystem;
 using attn::colored;
 
 constexpr int passed_code = 0, not_yet_code = 1, interrupted_code = 128 + SIGINT;
-volatile sig_atomic_t interrupted = 0;  // by Ctrl-C, which reaches the compiler and the grader as well
+volatile sig_atomic_t interrupted = 0;  // by Ctrl-C, which reaches the grader as well
 
 constexpr const char* commands =
     "  start              copy the exercises to my/, leaving alone what is there\n"
     "  check [NN]         grade your answer of lesson NN; without a number, the next unfinished one\n"
-    "  watch [NN]         grade whenever you save a file in my/ (Ctrl-C ends it)\n"
+    "    NAME             only that function\n"
+    "  watch [NN]         grade whenever you save a file in my/, with a key for each of next, hint, list, "
+    "quit\n"
     "  hint NN [NAME]     the next hint, for the first function that is not done, or for NAME\n"
     "  progress           the whole course, and what is done\n"
     "  solution NN        our answer, once yours has passed; asks before\n"
@@ -47,9 +48,12 @@ bool confirmed(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-const Lesson* next_lesson(const std::vector<Lesson>& lessons, const Progress& progress) {
-  for (const Lesson& lesson : lessons)
-    if (!progress.done(lesson)) return &lesson;
+// The first that is not done: after lesson 10 comes 11, and what was left out before it comes last.
+const Lesson* next_lesson(const std::vector<Lesson>& lessons, const Progress& progress,
+                          const Lesson* current = nullptr) {
+  const std::size_t first = current ? std::size_t(current - lessons.data()) + 1 : 0;
+  for (std::size_t i = 0; i < lessons.size(); ++i)
+    if (const Lesson& lesson = lessons[(first + i) % lessons.size()]; !progress.done(lesson)) return &lesson;
   return nullptr;
 }
 
@@ -68,7 +72,7 @@ void advise(const std::vector<Lesson>& lessons, const Lesson& lesson, const Prog
                lesson.answer().string(), lesson.number);
     return;
   }
-  const Lesson* next = next_lesson(lessons, progress);
+  const Lesson* next = next_lesson(lessons, progress, &lesson);
   fmt::print("{} make solution-{} shows how we did it. {}\n",
              colored("32;1", fmt::format("Lesson {} is done.", lesson.number)), lesson.number,
              next ? fmt::format("Next: lesson {}, {} (make {}), then make check-{}.", next->number,
@@ -76,40 +80,68 @@ void advise(const std::vector<Lesson>& lessons, const Lesson& lesson, const Prog
                   : "That was the last one: the whole course is yours.");
 }
 
-int check(const std::vector<Lesson>& lessons, const Lesson& lesson) {
+struct CheckOptions {
+  std::string only = {};  // one function
+  std::string seed = {};  // of the drawn inputs; a fresh one if empty
+  bool all = false;       // every failing function in full
+};
+
+const AskedFunction& find_function(const Lesson& lesson, const std::string& name) {
+  for (const AskedFunction& asked : lesson.functions)
+    if (asked.name == name) return asked;
+  attn::fail("lesson {} has no function \"{}\"; see build/coach list", lesson.number, name);
+}
+
+int check(const std::vector<Lesson>& lessons, const Lesson& lesson, const CheckOptions& options = {}) {
+  if (!options.only.empty()) find_function(lesson, options.only);
   if (start(lesson)) fmt::print("{} is new: the exercise, for you to fill in.\n", lesson.answer().string());
   fmt::print("{}\n\n", colored("1", fmt::format("Lesson {}, {}: {}", lesson.number, lesson.title,
                                                 lesson.answer().string())));
-  Progress progress;
-  const Compiled compiled = compile(lesson, lesson.answer());
+  const Workshop workshop(lesson);
+  const Compiled compiled = compile(lesson, lesson.answer(), workshop);
+  if (compiled.interrupted) return interrupted_code;
   if (!compiled.good) {
     fmt::print("  {} {}\n{}\n", colored("31", "✘"), colored("31", "it does not compile"), compiled.said);
     return not_yet_code;
   }
-  const std::string results = compiled.program + ".results";
-  fs::remove(results);
-  const Run graded = run(fmt::format("{} --file {} --results {}{}", compiled.program,
-                                     lesson.answer().string(), results, attn::in_color() ? " --color" : ""),
+  const Progress before;
+  std::string passed_before;
+  for (const AskedFunction& function : lesson.functions)
+    if (before.passed(lesson, function.name)) passed_before += function.name + ",";
+  const std::string seed =
+      options.seed.empty() ? std::to_string(std::random_device()() % 1000000) : options.seed;
+  const std::string results = workshop.path("results");
+  const Run graded = run(fmt::format("{} --program {} --file {} --results {} --seed {}{}{}{}{}",
+                                     grader_of(lesson), compiled.program, lesson.answer().string(), results,
+                                     seed, options.only.empty() ? "" : " --only " + options.only,
+                                     passed_before.empty() ? "" : " --passed " + passed_before,
+                                     options.all ? " --all" : "", attn::in_color() ? " --color" : ""),
                          false);
-  if (graded.code == interrupted_code) {
+  if (graded.code == interrupted_code || interrupted) {
     interrupted = 1;
     return interrupted_code;
   }
   if (!fs::exists(results)) attn::fail("the grader ended early (exit code {})", graded.code);
+  Progress progress;
   std::istringstream lines(attn::read_file(results));
-  for (std::string name, verdict; std::getline(lines, name, '\t') && std::getline(lines, verdict);)
-    progress.of(lesson, name).verdict = verdict;
+  for (std::string name, word; std::getline(lines, name, '\t') && std::getline(lines, word);)
+    progress.of(lesson, name).standing = standing_from(word);
   progress.save();
   const bool passed = graded.code == 0;
-  if (!passed && !compiled.said.empty()) fmt::print("  The compiler remarks:\n{}\n", compiled.said);
+  if (!passed && !compiled.said.empty()) fmt::print("\n  The compiler remarks:\n{}", compiled.said);
+  fmt::print("\n");
   advise(lessons, lesson, progress);
+  fmt::print(
+      "{}\n",
+      colored("2", fmt::format("Some inputs were drawn at random: make check-{} SEED={} draws the same.",
+                               lesson.number, seed)));
   return passed ? passed_code : not_yet_code;
 }
 
-int check_next(const std::vector<Lesson>& lessons) {
+int check_next(const std::vector<Lesson>& lessons, const CheckOptions& options) {
   const Progress progress;
   const Lesson* lesson = next_lesson(lessons, progress);
-  if (lesson) return check(lessons, *lesson);
+  if (lesson) return check(lessons, *lesson, options);
   fmt::print("Every exercise is done. make check-NN grades one again.\n");
   return passed_code;
 }
@@ -120,7 +152,7 @@ int start_all(const std::vector<Lesson>& lessons) {
   const Progress progress;
   const Lesson* next = next_lesson(lessons, progress);
   fmt::print("{} exercises copied to my/, {} were there already and are untouched.\n", made,
-             static_cast<int>(lessons.size()) - made);
+             std::ssize(lessons) - made);
   if (next)
     fmt::print(
         "Open {} and replace the first todo(); then make check, or make watch to grade on every save.\n",
@@ -131,12 +163,7 @@ int start_all(const std::vector<Lesson>& lessons) {
 int hint(const Lesson& lesson, const std::string& name) {
   Progress progress;
   const AskedFunction* function = next_function(lesson, progress);
-  if (!name.empty()) {
-    function = nullptr;
-    for (const AskedFunction& asked : lesson.functions)
-      if (asked.name == name) function = &asked;
-    if (!function) attn::fail("lesson {} has no function \"{}\"; see build/coach list", lesson.number, name);
-  }
+  if (!name.empty()) function = &find_function(lesson, name);
   if (!function) {
     fmt::print("Lesson {} is done: nothing left to hint at. make solution-{} shows ours.\n", lesson.number,
                lesson.number);
@@ -220,69 +247,37 @@ int list(const std::vector<Lesson>& lessons) {
   return passed_code;
 }
 
-// Waits until something in my/ is saved, or until Ctrl-C. Editors write in place or rename a new file over
-// the old.
-class Watcher {
- public:
-  explicit Watcher(bool poll_only) {
-    if (poll_only) return;
-    queue_ = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (queue_ >= 0 && inotify_add_watch(queue_, "my", IN_CLOSE_WRITE | IN_MOVED_TO) >= 0) return;
-    if (queue_ >= 0) close(queue_);
-    queue_ = -1;
-  }
-  ~Watcher() {
-    if (queue_ >= 0) close(queue_);
-  }
-  bool asks_the_system() const { return queue_ >= 0; }
-
-  // A change that inotify misses (a folder shared by network) is found by the times all the same.
-  const Lesson* wait(const std::vector<Lesson>& lessons) {
-    while (!interrupted) {
-      pollfd ready{queue_, POLLIN, 0};
-      if (poll(&ready, queue_ >= 0 ? 1 : 0, queue_ >= 0 ? 2000 : 500) > 0) {
-        char events[4096];
-        while (read(queue_, events, sizeof events) > 0) continue;
-      }
-      if (const Lesson* changed = look(lessons)) return changed;
-    }
-    return nullptr;
-  }
-
-  const Lesson* look(const std::vector<Lesson>& lessons) {
-    const Lesson* changed = nullptr;
-    for (const Lesson& lesson : lessons) {
-      std::error_code error;
-      const auto time = fs::last_write_time(lesson.answer(), error);
-      if (error || times_[lesson.name] == time) continue;
-      times_[lesson.name] = time;
-      changed = &lesson;
-    }
-    return changed;
-  }
-
- private:
-  int queue_ = -1;
-  std::map<std::string, fs::file_time_type> times_;
-};
-
 int watch(const std::vector<Lesson>& lessons, const Lesson* lesson, bool poll_only) {
-  struct sigaction stop = {};
-  stop.sa_handler = [](int) { interrupted = 1; };
-  sigaction(SIGINT, &stop, nullptr);
   for (const Lesson& each : lessons) start(each);
   Watcher watcher(poll_only);
   watcher.look(lessons);
   if (!lesson) lesson = next_lesson(lessons, Progress());
   if (!lesson) lesson = &lessons.back();
-  while (lesson && !interrupted) {
+  const auto clear = [] {
     if (attn::in_color()) fmt::print("\033[2J\033[H");
-    check(lessons, *lesson);
-    if (interrupted) break;
-    fmt::print("{}\n", colored("2", fmt::format("Watching my/{}. Save to grade again; Ctrl-C ends.",
-                                                watcher.asks_the_system() ? "" : " (twice a second)")));
+  };
+  clear();
+  check(lessons, *lesson);
+  while (!interrupted) {
+    fmt::print("{}\n",
+               colored("2", fmt::format("Watching my/{}. Save to grade again; n next lesson, h hint, l list, "
+                                        "q quit.",
+                                        watcher.asks_the_system() ? "" : " (twice a second)")));
     std::fflush(stdout);
-    lesson = watcher.wait(lessons);
+    const Event event = watcher.wait(lessons, interrupted);
+    if (event.interrupted || event.key == 'q') break;
+    const Lesson* next = event.saved;
+    if (event.key == 'n') next = next_lesson(lessons, Progress(), lesson);
+    if (event.key == 'n' && !next) fmt::print("Every exercise is done.\n");
+    if (next) {
+      lesson = next;
+      clear();
+      check(lessons, *lesson);
+    } else if (event.key == 'h') {
+      hint(*lesson, "");
+    } else if (event.key == 'l') {
+      show_progress(lessons);
+    }
   }
   fmt::print("\n");
   return passed_code;
@@ -290,13 +285,21 @@ int watch(const std::vector<Lesson>& lessons, const Lesson* lesson, bool poll_on
 
 int command(const std::vector<std::string>& arguments) {
   bool poll_only = false;
-  attn::Options options("build/coach COMMAND [NN] [options]",
-                        "The exercises of the course. The same through make: make check-06, make hint-06, …");
-  options.add("--poll", &poll_only, {.help = "watch: look twice a second instead of asking the system"});
-  options.add_text(commands);
-  const std::vector<std::string> words = options.parse(arguments, 3);
+  CheckOptions options;
+  attn::Options standard(
+      "build/coach COMMAND [NN] [options]",
+      "The exercises of the course. The same through make: make check-06, make hint-06, …");
+  standard.add("--seed", &options.seed, {.value = "N", .help = "check: draw the same inputs again"});
+  standard.add("--all", &options.all,
+               {.help = "check: explain every function that fails, not only the first"});
+  standard.add("--poll", &poll_only, {.help = "watch: look twice a second instead of asking the system"});
+  standard.add_text(commands);
+  const std::vector<std::string> words = standard.parse(arguments, 3);
   if (words.empty()) attn::fail("which command? build/coach --help lists them");
+  if (options.seed.find_first_not_of("0123456789") != std::string::npos || options.seed.size() > 18)
+    attn::fail("--seed takes a whole number, not \"{}\"", options.seed);
   const std::string verb = words[0];
+  if (verb == "check" && words.size() > 2) options.only = words[2];
   const std::size_t count = words.size() - 1;
   const auto needs = [&](std::size_t least, std::size_t most) {
     if (count < least) attn::fail("{} needs the number of a lesson: build/coach {} 06", verb, verb);
@@ -308,7 +311,8 @@ int command(const std::vector<std::string>& arguments) {
   if (lessons.empty()) attn::fail("no lesson has an exercise yet");
 
   if (verb == "start") return needs(0, 0), start_all(lessons);
-  if (verb == "check") return needs(0, 1), count ? check(lessons, named()) : check_next(lessons);
+  if (verb == "check")
+    return needs(0, 2), count ? check(lessons, named(), options) : check_next(lessons, options);
   if (verb == "watch") return needs(0, 1), watch(lessons, count ? &named() : nullptr, poll_only);
   if (verb == "hint") return needs(1, 2), hint(named(), count == 2 ? words[2] : "");
   if (verb == "progress") return needs(0, 0), show_progress(lessons);
@@ -323,5 +327,8 @@ int command(const std::vector<std::string>& arguments) {
 }  // namespace coach
 
 int main(int argc, char** argv) {
+  struct sigaction stop = {};
+  stop.sa_handler = [](int) { coach::interrupted = 1; };
+  sigaction(SIGINT, &stop, nullptr);
   return attn::run_program("coach", [&] { return coach::command({argv + 1, argv + argc}); });
 }

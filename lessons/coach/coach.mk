@@ -12,10 +12,11 @@ LEARNER_LIBS     := -lgrading -lfmt
 
 GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp))) \
                   $(patsubst %.cpp,$(G)/%.baseline.o,$(KERNEL_SOURCES)) \
-                  $(patsubst %,$(G)/lessons/coach/%.o,grader run_answers self_check value verdict)
+                  $(patsubst %,$(G)/lessons/coach/%.o,answering crash examine facts grader input_facts judge \
+                    part_facts position_facts run_answers sandbox self_check show source value verdict wire)
 EXERCISES      := $(notdir $(patsubst %/exercise.hpp,%,$(sort $(wildcard lessons/*_*/exercise.hpp))))
 GRADERS        := $(EXERCISES:%=$(G)/tests/exercises/%_test.o)
-GRADING        := $(G)/libgrading.so $(GRADERS)
+GRADING        := $(G)/libgrading.so $(GRADERS) $(EXERCISES:%=$(G)/exercise/%)
 
 $(G)/core/%.o: core/%.cpp
 	@mkdir -p $(@D)
@@ -29,15 +30,14 @@ $(G)/lessons/coach/%.o: lessons/coach/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 -c $< -o $@
 
-# -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a vector by [i] ends the self-check, and says so.
+# -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a container ends the self-check with a message, not by luck.
 $(G)/tests/exercises/%.o: tests/exercises/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -D_GLIBCXX_ASSERTIONS -I$(G) -O0 -c $< -o $@
 
 # The wrong answers of each exercise, made from its solution and its mistakes.diff.
-PATCHED := $(patsubst lessons/%/mistakes.diff,$(G)/mistakes/%.hpp,$(wildcard lessons/*/mistakes.diff))
-$(PATCHED:$(G)/mistakes/%.hpp=$(G)/tests/exercises/%_test.o): $(G)/tests/exercises/%_test.o: $(G)/mistakes/%.hpp
-$(PATCHED): $(G)/mistakes/%.hpp: lessons/%/mistakes.diff lessons/%/solution.hpp build/mutants
+$(GRADERS): $(G)/tests/exercises/%_test.o: $(G)/mistakes/%.hpp
+$(G)/mistakes/%.hpp: lessons/%/mistakes.diff lessons/%/solution.hpp build/mutants
 	@mkdir -p $(@D)
 	build/mutants lessons/$* > $@
 build/mutants: $(patsubst %,build/obj/lessons/coach/%.o,mutants_main mutants mistakes)
@@ -58,7 +58,7 @@ $(foreach kind,exercise solution,$(eval $(call answer_rules,$(kind))))
 ANSWERS := $(EXERCISES:%=$(G)/exercise/%) $(EXERCISES:%=$(G)/solution/%)
 
 # The program that the learner talks to. It runs the compiler itself, with the flags above.
-COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,coach course compile check_course) \
+COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,advice check_course coach compile course sandbox watcher) \
                  $(patsubst %,build/obj/%.o,core/atomic_file core/text lessons/support/options)
 build/obj/lessons/coach/compile.o: CPPFLAGS += -DCOACH_COMPILE='"$(LEARNER_COMPILE)"' \
                                    -DCOACH_LINK='"$(LEARNER_LINK)"' -DCOACH_LIBS='"$(LEARNER_LIBS)"'
@@ -80,20 +80,23 @@ watch: build/coach  ## grade on every save
 progress: build/coach  ## the whole course, and what is done
 	@build/coach progress
 
-check-NN:  ## grade your answer of lesson NN
-hint-NN:  ## the next hint for lesson NN
+check-NN:  ## grade your answer of lesson NN; F=attend asks about one function, SEED=7 draws the same inputs again
+hint-NN:  ## the next hint for lesson NN; F=attend chooses the function
 solution-NN:  ## our answer of lesson NN, once yours passes
 reset-NN:  ## begin lesson NN again (asks first, keeps a copy)
 
 define exercise_rules
-check-$(firstword $(subst _, ,$(1))): $(G)/libgrading.so $(G)/tests/exercises/$(1)_test.o
+check-$(firstword $(subst _, ,$(1))): $(G)/exercise/$(1)
 endef
 $(foreach e,$(EXERCISES),$(eval $(call exercise_rules,$(e))))
-define command_rule
-$(1)-%: build/coach
-	@build/coach $(1) $$*
-endef
-$(foreach c,check hint solution reset,$(eval $(call command_rule,$(c))))
+check-%: build/coach
+	@build/coach check $* $(F) $(if $(SEED),--seed $(SEED)) $(if $(ALL),--all)
+hint-%: build/coach
+	@build/coach hint $* $(F)
+solution-%: build/coach
+	@build/coach solution $*
+reset-%: build/coach
+	@build/coach reset $*
 
 .PHONY: check-course
 check-course: build/coach $(ANSWERS)  ## the course checks itself: stubs, solutions, mistakes, hints

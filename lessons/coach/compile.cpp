@@ -1,14 +1,17 @@
 #include "lessons/coach/compile.hpp"
 
+#include <fmt/format.h>
+#include <signal.h>    // kill
 #include <sys/wait.h>  // WEXITSTATUS
+#include <unistd.h>    // getpid
 
+#include <cerrno>   // ESRCH
 #include <cstdio>   // popen
 #include <cstdlib>  // system
-#include <regex>    // regex_replace
-#include <sstream>  // istringstream
 
 #include "core/error.hpp"
-#include "core/text.hpp"  // read_file
+#include "lessons/coach/advice.hpp"
+#include "lessons/coach/sandbox.hpp"
 
 namespace coach {
 
@@ -18,62 +21,50 @@ namespace {
 
 const std::string graded = "build/graded";
 
-// The compiler's types as the learner wrote them.
-std::string plain(std::string text) {
-  static const std::pair<std::regex, const char*> shorter[] = {
-      {std::regex("(attn|exercise)::"), ""},
-      {std::regex("std::__cxx11::basic_string<char>"), "std::string"},
-      {std::regex(" \\{aka [^}]*\\}"), ""},
-      {std::regex(" \\[-W[^\\]]*\\]"), ""},
-      {std::regex("‘|’"), "'"},
-  };
-  for (const auto& [pattern, replacement] : shorter) text = std::regex_replace(text, pattern, replacement);
-  return text;
+constexpr Limits compiler_limits = {.processor_seconds = 30,
+                                    .wall_seconds = 90,
+                                    .memory_mb = 4096,
+                                    .file_mb = 256,
+                                    .may_start_processes = true};
+
+std::string excerpt(const std::string& output) {
+  constexpr std::size_t most = 1000;
+  return output.size() <= most ? output : output.substr(0, most) + " …\n";
 }
 
-// The first message of this kind in the learner's file, with the line of code that the compiler shows below
-// it.
-std::string first_message(const std::string& output, const std::string& answer, const std::string& kind) {
-  std::istringstream lines(output);
-  std::string elsewhere;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("./")) line.erase(0, 2);  // found through -I.
-    const std::size_t mark = line.find(": " + kind + ": ");
-    const bool theirs = line.starts_with(answer + ":");
-    if (mark != std::string::npos && !theirs && elsewhere.empty())
-      elsewhere = line.substr(mark + kind.size() + 4);
-    if (theirs && mark == std::string::npos && !elsewhere.empty() &&
-        line.find("required from") != std::string::npos)
-      return fmt::format("    {}: {}\n", line.substr(0, line.find(':', answer.size() + 1)), plain(elsewhere));
-    if (mark == std::string::npos || !theirs) continue;
-    const std::size_t number_end = line.find(':', answer.size() + 1);
-    std::string said =
-        fmt::format("    {}: {}\n", line.substr(0, number_end), plain(line.substr(mark + kind.size() + 4)));
-    std::string code;
-    for (int shown = 0; shown < 2 && std::getline(lines, code) && code.find(" | ") != std::string::npos;
-         ++shown)
-      said += "    " + code + "\n";
-    return said;
-  }
-  return elsewhere.empty() ? "" : fmt::format("    {}\n", plain(elsewhere));
-}
-
-// A function that the grader asks for and the linker does not find.
-std::string missing_function(const Lesson& lesson, const std::string& output) {
-  static const std::regex undefined("undefined (?:reference to|symbol:) [`']?exercise::(\\w+)\\(");
-  std::smatch match;
-  if (!std::regex_search(output, match, undefined)) return "";
-  const std::string name = match[1];
-  const std::string expected = signature(attn::read_file(lesson.stub()), name);
-  const bool there = attn::read_file(lesson.answer()).find(" " + name + "(") != std::string::npos;
-  return fmt::format(
-      "    {} {}. It must read:\n      {}\n", name,
-      there ? "has other arguments than the exercise asks for, or stands outside of namespace exercise"
-            : "is missing from your file",
-      expected);
+// Why a compiler that did not finish was stopped; "" if it finished.
+std::string stopped(const Ended& ended) {
+  const int code = WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : 128 + WTERMSIG(ended.status);
+  const auto said = [&](const char* words) { return ended.printed.find(words) != std::string::npos; };
+  if (ended.late || code == 128 + SIGXCPU || code == 128 + SIGKILL || said("CPU time limit") ||
+      said("Killed"))
+    return "    The compiler does not get done with it: does something in your file never end?\n";
+  if (code == 128 + SIGXFSZ || said("File size limit") || said("file too large"))
+    return "    What the compiler makes of it is far too large: is an array in your file huge?\n";
+  if (said("out of memory") || said("virtual memory exhausted") || said("Cannot allocate memory"))
+    return "    The compiler runs out of memory: is something in your file huge, or does it never end?\n";
+  return "";
 }
 
 }  // namespace
+
+Workshop::Workshop(const Lesson& lesson) {
+  const fs::path all = graded + "/my";
+  fs::create_directories(all);
+  // What a check left that was killed: its folder ends with the number of a process that is gone.
+  for (const auto& entry : fs::directory_iterator(all)) {
+    const pid_t owner = std::atoi(entry.path().extension().string().substr(0, 16).c_str() + 1);
+    std::error_code ignored;
+    if (owner <= 0 || (kill(owner, 0) != 0 && errno == ESRCH)) fs::remove_all(entry.path(), ignored);
+  }
+  folder_ = all / fmt::format("{}.{}", lesson.name, getpid());
+  fs::create_directories(folder_);
+}
+
+Workshop::~Workshop() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
 
 Run run(const std::string& command, bool capture) {
   std::fflush(stdout);
@@ -91,28 +82,35 @@ Run run(const std::string& command, bool capture) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), output};
 }
 
-Compiled compile(const Lesson& lesson, const std::string& answer) {
-  const std::string grader = graded + "/tests/exercises/" + lesson.name + "_test.o";
-  const std::string library = graded + "/libgrading.so";
-  if (!fs::exists(grader) || !fs::exists(library)) {
+std::string grader_of(const Lesson& lesson) { return graded + "/exercise/" + lesson.name; }
+
+Compiled compile(const Lesson& lesson, const std::string& answer, const Workshop& workshop) {
+  const std::string test = graded + "/tests/exercises/" + lesson.name + "_test.o";
+  if (!fs::exists(test) || !fs::exists(graded + "/libgrading.so") || !fs::exists(grader_of(lesson))) {
     std::printf("Building the grader of lesson %s. The first time takes minutes, because of the library.\n",
                 lesson.number.c_str());
-    const Run built = run("make -s " + grader + " " + library, true);
+    const Run built = run("make -s " + grader_of(lesson), true);
     if (built.code != 0) attn::fail("the grader could not be built:\n{}", built.output);
   }
-  const std::string program = graded + "/my/" + lesson.name;
-  fs::create_directories(graded + "/my");
-  const Run compiled = run(fmt::format(COACH_COMPILE " -DEXERCISE='\"{}\"' -o {}.o", answer, program), true);
-  if (compiled.code != 0) {
-    const std::string said = first_message(compiled.output, answer, "error");
-    return {false, "", said.empty() ? compiled.output : said};
+  const std::string program = workshop.path("answer"), object = program + ".o";
+  const auto shell = [](const std::string& command) {
+    return run_limited({"/bin/sh", "-c", command}, compiler_limits);
+  };
+  const Ended compiled = shell(fmt::format(COACH_COMPILE " -DEXERCISE='\"{}\"' -o {}", answer, object));
+  if (compiled.interrupted) return {.interrupted = true, .program = "", .said = ""};
+  if (!compiled.good()) {
+    std::string said = stopped(compiled);
+    if (said.empty()) said = first_message(compiled.printed, answer, "error");
+    return {.program = "", .said = said.empty() ? excerpt(compiled.printed) : said};
   }
-  const Run linked = run(fmt::format(COACH_LINK " {0}.o {1} " COACH_LIBS " -o {0}", program, grader), true);
-  if (linked.code != 0) {
-    const std::string said = missing_function(lesson, linked.output);
-    return {false, "", said.empty() ? linked.output : said};
+  const Ended linked = shell(fmt::format(COACH_LINK " {} {} " COACH_LIBS " -o {}", object, test, program));
+  if (linked.interrupted) return {.interrupted = true, .program = "", .said = ""};
+  if (!linked.good()) {
+    std::string said = missing_function(lesson, answer, linked.printed);
+    if (said.empty()) said = stopped(linked);
+    return {.program = "", .said = said.empty() ? excerpt(linked.printed) : said};
   }
-  return {true, program, first_message(compiled.output, answer, "warning")};
+  return {.good = true, .program = program, .said = first_message(compiled.printed, answer, "warning")};
 }
 
 }  // namespace coach

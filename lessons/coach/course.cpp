@@ -87,27 +87,27 @@ Progress::Progress() {
   std::ifstream file(progress_file);
   for (std::string line; std::getline(file, line);) {
     std::istringstream fields(line);
-    std::string lesson, function, hints, verdict;
+    std::string lesson, function, hints, standing;
     std::getline(fields, lesson, '\t');
     std::getline(fields, function, '\t');
     std::getline(fields, hints, '\t');
-    std::getline(fields, verdict);
+    std::getline(fields, standing);
     if (!lesson.empty() && !function.empty())
-      entries_[{lesson, function}] = {verdict,
-                                      static_cast<std::size_t>(std::strtoul(hints.c_str(), nullptr, 10))};
+      entries_[{lesson, function}] = {standing_from(standing),
+                                      std::size_t(std::strtoul(hints.c_str(), nullptr, 10))};
   }
 }
 
 void Progress::save() const {
   std::string text;
   for (const auto& [key, entry] : entries_)
-    text += fmt::format("{}\t{}\t{}\t{}\n", key.first, key.second, entry.hints, entry.verdict);
+    text += fmt::format("{}\t{}\t{}\t{}\n", key.first, key.second, entry.hints, word_for(entry.standing));
   attn::write_file_atomically(progress_file, {text});
 }
 
 bool Progress::passed(const Lesson& lesson, const std::string& function) const {
   const auto found = entries_.find({lesson.name, function});
-  return found != entries_.end() && found->second.verdict == "passed";
+  return found != entries_.end() && found->second.standing == Standing::passed;
 }
 
 std::size_t Progress::passed(const Lesson& lesson) const {

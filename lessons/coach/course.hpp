@@ -10,6 +10,8 @@
 #include <string>      // string
 #include <vector>      // vector
 
+#include "lessons/coach/standing.hpp"
+
 namespace coach {
 
 struct AskedFunction {
@@ -46,7 +48,7 @@ class Progress {
   void save() const;
 
   struct Entry {
-    std::string verdict;  // the grader's headline, "" before the first
+    Standing standing = Standing::not_started;
     std::size_t hints = 0;
   };
   Entry& of(const Lesson& lesson, const std::string& function) { return entries_[{lesson.name, function}]; }

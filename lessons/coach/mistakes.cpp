@@ -50,10 +50,10 @@ std::vector<WrittenMistake> read_mistakes(const std::filesystem::path& path) {
   const auto begin = [&](const std::string& line) {
     const std::size_t end = line.find(" @@", 2);
     if (function.empty()) complain(number, "a mistake before the first ## function");
-    if (end == std::string::npos) complain(number, "a mistake begins with `@@ its name @@`");
     WrittenMistake mistake;
     mistake.function = function;
-    mistake.name = trimmed(line.substr(2, end - 2));
+    if (end != std::string::npos) mistake.name = trimmed(line.substr(2, end - 2));
+    if (mistake.name.empty()) complain(number, "a mistake begins with `@@ its name @@`");
     mistake.where = trimmed(line.substr(end + 3));
     mistake.number = number;
     mistake.runs_away = mistake.where.ends_with(runs_away);

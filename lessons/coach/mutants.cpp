@@ -6,7 +6,6 @@
 #include <cctype>     // isalnum
 #include <fstream>    // ifstream
 #include <iterator>   // ssize
-#include <regex>      // regex_search
 
 #include "core/error.hpp"
 #include "lessons/coach/mistakes.hpp"
@@ -30,6 +29,8 @@ struct Solution {
   std::vector<std::string> includes;
   std::vector<Part> parts;
 };
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // What counts of a line when it is looked for: neither indentation nor a comment.
 std::string code_of(const std::string& line) {
@@ -56,10 +57,12 @@ Solution read_solution(const std::string& path) {
       if (!open) solution.parts.emplace_back();
       Part& part = solution.parts.back();
       part.lines.push_back({line, path, number});
-      std::smatch head;
-      if (part.name.empty() && line[0] != ' ' && line.find('(') < line.find('=') &&
-          std::regex_search(line, head, std::regex("(\\w+)\\(")))
-        part.name = head[1];
+      const std::size_t end = line.find('(');
+      if (part.name.empty() && line[0] != ' ' && end < line.find('=')) {
+        std::size_t begin = end;
+        while (begin > 0 && is_word(line[begin - 1])) --begin;
+        part.name = line.substr(begin, end - begin);
+      }
       open = line[0] != '}' && (line[0] == ' ' || !(line.ends_with("}") || line.ends_with(";")));
     }
   }
@@ -73,9 +76,10 @@ Part* find_function(Solution& solution, const std::string& name) {
 }
 
 bool mentions(const Part& part, const std::string& name) {
-  const std::regex word("\\b" + name + "\\b");
-  return std::any_of(part.lines.begin(), part.lines.end(),
-                     [&](const Line& line) { return std::regex_search(code_of(line.text), word); });
+  for (const Line& line : part.lines)
+    for (std::size_t at = 0; (at = line.text.find(name, at)) != std::string::npos; at += name.size())
+      if ((at == 0 || !is_word(line.text[at - 1])) && !is_word(line.text[at + name.size()])) return true;
+  return false;
 }
 
 std::string signature(const Part& function) {
@@ -90,7 +94,6 @@ std::string signature(const Part& function) {
 // Where the operand of a subscript begins: in `2 * graph[n].inputs[i]`, whose last bracket is at `open`, at
 // `graph`. At `open` itself if that bracket begins a lambda or a binding.
 std::size_t operand(const std::string& code, std::size_t open) {
-  const auto is_word = [&](std::size_t i) { return std::isalnum(code[i]) || code[i] == '_'; };
   std::size_t begin = open;
   while (begin > 0) {
     if (code[begin - 1] == ')' || code[begin - 1] == ']') {
@@ -99,8 +102,8 @@ std::size_t operand(const std::string& code, std::size_t open) {
         --begin;
         depth += (code[begin] == ')' || code[begin] == ']') - (code[begin] == '(' || code[begin] == '[');
       } while (depth > 0 && begin > 0);
-    } else if (is_word(begin - 1)) {
-      while (begin > 0 && is_word(begin - 1)) --begin;
+    } else if (is_word(code[begin - 1])) {
+      while (begin > 0 && is_word(code[begin - 1])) --begin;
       if (code.substr(0, begin).ends_with("."))
         --begin;
       else if (code.substr(0, begin).ends_with("->") || code.substr(0, begin).ends_with("::"))
@@ -264,9 +267,9 @@ std::string mutants_header(const std::string& folder) {
     mutants += fmt::format("namespace mutant_{} {{\n", ++count);
     for (const Part& part : mutant.functions()) write(mutants, part.lines);
     mutants += "}\n";
-    tables += fmt::format("#line {} \"{}\"\n{{{}, {}, {}, solution::mutant_{}::{}, {}}},\n", mistake.number,
-                          file, quoted(mistake.name), quoted(mistake.why), quoted(mistake.where), count,
-                          current, mistake.runs_away);
+    tables += fmt::format("#line {} \"{}\"\n{{{}, {}, {}, exercise::solution::mutant_{}::{}, {}}},\n",
+                          mistake.number, file, quoted(mistake.name), quoted(mistake.why),
+                          quoted(mistake.where), count, current, mistake.runs_away);
   }
   tables += current.empty() ? "" : "};\n";
 
@@ -279,7 +282,7 @@ std::string mutants_header(const std::string& folder) {
          "#include \"lessons/coach/checked.hpp\"\n"
          "#include \"lessons/coach/grading.hpp\"\n"
          "#pragma GCC system_header\n"
-         "namespace solution {\nusing namespace exercise;\n" +
+         "namespace exercise::solution {\n" +
          functions + mutants + "}\nnamespace exercise {\n" + declared + "}\nnamespace mistakes {\n" + tables +
          "}\n";
 }

@@ -1,28 +1,23 @@
-// Asking a function in a process of its own, so that a crash or an endless loop ends that process only.
-//
-// The grader starts itself again with `--answer function candidate seed`; that process writes one Outcome
-// after the other to a pipe. It may use one second of processor time and, by AddressSanitizer's own limits,
-// 512 MB of memory.
+// Asking a function in a process of its own, so that a crash or an endless loop ends that process only. After
+// a crash the inputs that are left are asked about in a new one.
 #pragma once
 
 #include <string>  // string
 #include <vector>  // vector
 
-#include "lessons/coach/grading.hpp"
+#include "lessons/coach/answering.hpp"
+#include "lessons/coach/sandbox.hpp"
 
 namespace coach {
 
 struct Answers {
-  std::vector<Outcome> outcomes;  // at least one; fewer than the inputs after a crash
+  std::vector<Outcome> outcomes;  // one for each input; those it never came to are `unasked`
   std::string printed;            // what the function wrote to stdout and stderr
 };
 
-constexpr int learner = -1;  // or the number of a mistake
+constexpr Limits answer_limits = {.processor_seconds = 1, .wall_seconds = 10, .file_mb = 1};
 
-// `file` is the learner's, as it was given to the compiler: crashes are located in it.
-Answers run_answers(const Graded& function, int candidate, std::uint64_t seed, const std::string& file);
-
-// The other side: what the process started above does.
-void write_answers(const Graded& function, int candidate, std::uint64_t seed, const std::string& file);
+// `program` holds the answer, and `count` inputs are in the selection.
+Answers run_answers(const std::string& program, Request request, Index count);
 
 }  // namespace coach

@@ -1,18 +1,20 @@
 // Value: what a function was given or returned, whatever its type, as parts that can be compared and printed.
 //
 //   Tensor, IntTensor, Shape, numbers, bool, std::string     one part
-//   std::vector of numbers                                   one part of shape (n)
+//   std::vector of numbers                                   one part, a list of length n
+//   std::pair of numbers, and a vector of such pairs         one part
 //   vector, pair, tuple, optional, map of anything above     a part for each element
 //   a struct of yours                                        a part for each field, which fields() names:
 //       inline auto fields(Adam& s) { return std::tuple{coach::field("m", s.m), coach::field("v", s.v)}; }
 //   std::function, Rng                                       an opaque part, never compared
 //
-// (fields() stands in the struct's own namespace: see lessons/02_autograd/mistakes.hpp.)
+// (fields() stands in the struct's own namespace: see lessons/11_transformer/types.hpp.)
 //
 // `clone` copies deeply (a Tensor is a handle, and an answer could write through it).
 #pragma once
 
 #include <functional>   // function
+#include <iterator>     // ssize
 #include <map>          // map
 #include <optional>     // optional
 #include <string>       // string
@@ -28,13 +30,26 @@ namespace coach {
 using attn::Index;
 
 struct Part {
-  enum class Kind { Number, Text, Shape, List, Opaque };
+  enum class Kind {
+    number,
+    truth,   // a bool
+    tensor,  // any shape
+    list,    // of numbers, shape (n)
+    pair,    // of numbers, shape (2)
+    pairs,   // a list of them, shape (n,2)
+    shape,   // the sizes are its numbers
+    text,
+    parts,  // shape (n): so many elements follow
+    opaque  // a function, a generator, an empty Tensor: `text` says what
+  };
   std::string name = {};  // the argument, field or element: "mask", "[2]"; empty for a plain result
-  Kind kind = Kind::Number;
-  bool exact = false;                // integers: no tolerance
-  std::vector<Index> shape = {};     // of a List: how many elements follow
+  Kind kind = Kind::number;
+  bool exact = false;  // integers: no tolerance
+  std::vector<Index> shape = {};
   std::vector<double> numbers = {};  // row-major
   std::string text = {};
+
+  bool has_numbers() const { return kind <= Kind::shape; }
 };
 using Value = std::vector<Part>;
 
@@ -54,13 +69,23 @@ inline constexpr bool is_a = false;
 template <template <class...> class Template, class... A>
 inline constexpr bool is_a<Template<A...>, Template> = true;
 
+template <class T>
+inline constexpr bool is_number_pair = false;
+template <class A, class B>
+inline constexpr bool is_number_pair<std::pair<A, B>> = std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>;
+
+// A list of numbers that is more than a vector: it counts or notes how it is used.
+template <class T>
+inline constexpr bool is_watched_list =
+    !is_a<T, std::vector> && std::is_convertible_v<const T&, const std::vector<attn::real>&>;
+
 void add_tensor(Value& out, const std::string& name, const attn::Tensor& tensor);
 void add_ints(Value& out, const std::string& name, const attn::IntTensor& tensor);
 void add_shape(Value& out, const std::string& name, const attn::Shape& shape);
 void add_text(Value& out, const std::string& name, const std::string& text);
-void add_list(Value& out, const std::string& name, Index size);
+void add_parts(Value& out, const std::string& name, Index count);
 void add_opaque(Value& out, const std::string& name, const char* what);
-void add_numbers(Value& out, const std::string& name, bool exact, std::vector<Index> shape,
+void add_numbers(Value& out, const std::string& name, Part::Kind kind, bool exact, std::vector<Index> shape,
                  std::vector<double> numbers);
 attn::Tensor clone_tensor(const attn::Tensor& tensor);
 attn::IntTensor clone_ints(const attn::IntTensor& tensor);
@@ -69,6 +94,7 @@ attn::IntTensor clone_ints(const attn::IntTensor& tensor);
 template <class T>
 void flatten(Value& out, const std::string& name, const T& value) {
   using namespace detail;
+  using Kind = Part::Kind;
   if constexpr (std::is_same_v<T, attn::Tensor>) {
     add_tensor(out, name, value);
   } else if constexpr (std::is_same_v<T, attn::IntTensor>) {
@@ -81,27 +107,45 @@ void flatten(Value& out, const std::string& name, const T& value) {
     add_opaque(out, name, "a function");
   } else if constexpr (std::is_convertible_v<const T&, std::string>) {
     add_text(out, name, value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    add_numbers(out, name, Kind::truth, true, {}, {double(value)});
   } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-    add_numbers(out, name, !std::is_floating_point_v<T>, {}, {static_cast<double>(value)});
+    add_numbers(out, name, Kind::number, !std::is_floating_point_v<T>, {}, {double(value)});
+  } else if constexpr (is_watched_list<T>) {
+    flatten<std::vector<attn::real>>(out, name, value);
+  } else if constexpr (is_number_pair<T>) {
+    add_numbers(out, name, Kind::pair, !std::is_floating_point_v<typename T::first_type>, {2},
+                {double(value.first), double(value.second)});
   } else if constexpr (is_a<T, std::vector>) {
-    if constexpr (std::is_arithmetic_v<typename T::value_type>) {
-      add_numbers(out, name, !std::is_floating_point_v<typename T::value_type>,
-                  {static_cast<Index>(value.size())}, std::vector<double>(value.begin(), value.end()));
+    using Element = typename T::value_type;
+    if constexpr (std::is_arithmetic_v<Element>) {
+      add_numbers(out, name, Kind::list, !std::is_floating_point_v<Element>, {std::ssize(value)},
+                  {value.begin(), value.end()});
+    } else if constexpr (is_number_pair<Element>) {
+      std::vector<double> numbers;
+      for (const auto& [first, second] : value)
+        numbers.insert(numbers.end(), {double(first), double(second)});
+      add_numbers(out, name, Kind::pairs, !std::is_floating_point_v<typename Element::first_type>,
+                  {std::ssize(value), 2}, std::move(numbers));
     } else {
-      add_list(out, name, static_cast<Index>(value.size()));
-      for (std::size_t i = 0; i < value.size(); ++i)
+      add_parts(out, name, std::ssize(value));
+      for (Index i = 0; i < std::ssize(value); ++i)
         flatten(out, name + "[" + std::to_string(i) + "]", value[i]);
     }
   } else if constexpr (is_a<T, std::map>) {
-    add_list(out, name, static_cast<Index>(value.size()));
+    add_parts(out, name, std::ssize(value));
     for (const auto& entry : value) {
       flatten(out, name + ".key", entry.first);
       flatten(out, name + ".value", entry.second);
     }
   } else if constexpr (is_a<T, std::optional>) {
-    add_list(out, name, value ? 1 : 0);
+    add_parts(out, name, value ? 1 : 0);
     if (value) flatten(out, name, *value);
-  } else if constexpr (is_a<T, std::pair> || is_a<T, std::tuple>) {
+  } else if constexpr (is_a<T, std::pair>) {
+    const std::string prefix = name.empty() ? "" : name + ".";
+    flatten(out, prefix + "first", value.first);
+    flatten(out, prefix + "second", value.second);
+  } else if constexpr (is_a<T, std::tuple>) {
     int i = 0;
     std::apply(
         [&](const auto&... element) { (flatten(out, name + "." + std::to_string(i++), element), ...); },
@@ -137,25 +181,15 @@ T clone(const T& value) {
 
 // Where two values part: their structure or shape first, else the worst element.
 struct Difference {
-  enum class Kind { Structure, Shape, Text, Number };
+  enum class Kind { structure, shape, text, number };
   Kind kind;
-  std::size_t part = 0;     // in both
-  std::size_t element = 0;  // of the part's numbers
-  std::size_t wrong = 0;    // how many elements differ
+  Index part = 0;     // in both
+  Index element = 0;  // of the part's numbers
+  Index wrong = 0;    // how many elements differ
 };
 // Numbers differ when further apart than tolerance times the largest number of that part (of `ours`);
 // integers and text when not the same. NaN equals NaN, and an infinity its like.
 std::optional<Difference> compare(const Value& theirs, const Value& ours, double tolerance);
-bool numbers_differ(const Part& theirs, const Part& ours, std::size_t element, double tolerance);
-
-std::string shape_text(const Part& part);                       // "(2,3)", "a number", "text"
-std::string index_text(const Part& part, std::size_t element);  // "(0,2)"
-std::string number_text(double number, bool exact);
-// As a person would write it down, cut where it is large; lines after the first are indented.
-std::string show(const Part& part, int indent);
-
-// Through a pipe and back.
-void serialize(std::string& out, const Value& value);
-Value deserialize(const char*& in, const char* end);
+bool numbers_differ(const Part& theirs, const Part& ours, Index element, double tolerance);
 
 }  // namespace coach

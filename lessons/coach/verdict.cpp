@@ -2,213 +2,139 @@
 
 #include <fmt/format.h>  // format
 
-#include <cmath>    // abs, isnan
 #include <fstream>  // ifstream
 
 #include "core/text.hpp"  // wrapped
 
+#include "lessons/coach/show.hpp"
+
 namespace coach {
 
-Sheet::Sheet(const Graded& function, std::uint64_t seed) : function(function), inputs(function.inputs(seed)) {
-  for (const Input& input : inputs) right.push_back(input.oracle());
-  for (std::size_t m = 0; m < function.mistakes.size(); ++m) {
-    wrong.emplace_back();
-    if (function.mistakes[m].runs_away) continue;
-    for (const Input& input : inputs) wrong.back().push_back(input.mistakes[m]());
-  }
-}
-
-namespace {
-
-using Ended = Outcome::Kind;
 using Kind = Verdict::Kind;
-
-// Whether a mistake, which ended as `known`, explains `answer`. Where it throws, an answer that reads past
-// the end by a plain pointer crashes.
-bool alike(const Outcome& answer, const Outcome& known, double tolerance) {
-  if (known.kind == Ended::Threw) return answer.kind == Ended::Threw || answer.kind == Ended::Crashed;
-  return answer.kind == Ended::Answered && answer.changed == known.changed &&
-         !compare(answer.value, known.value, tolerance);
-}
-
-bool explains(const Sheet& sheet, std::size_t mistake, const std::vector<Outcome>& answers) {
-  if (answers.back().kind == Ended::RanAway) return sheet.function.mistakes[mistake].runs_away;
-  const std::vector<Outcome>& known = sheet.wrong[mistake];
-  const double tolerance = sheet.function.tolerance;
-  bool answered = false, differs = false;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (known.empty() || !alike(answers[i], known[i], tolerance)) return false;
-    if (answers[i].kind != Ended::Answered) continue;
-    answered = true;
-    differs |= !alike(answers[i], sheet.right[i], tolerance);
-  }
-  // Right answers up to a crash are no evidence for any mistake.
-  return answers.back().kind == Ended::Crashed ? differs : answered;
-}
-
-Kind fault(const Sheet& sheet, std::size_t i, const Outcome& answer, std::optional<Difference>& difference) {
-  switch (answer.kind) {
-    case Ended::NotStarted:
-      return Kind::NotStarted;
-    case Ended::Crashed:
-      return Kind::Crashed;
-    case Ended::RanAway:
-      return Kind::RanAway;
-    case Ended::Threw:
-      return sheet.right[i].kind == Ended::Threw ? Kind::Passed : Kind::Threw;
-    case Ended::Answered:
-      break;
-  }
-  if (sheet.right[i].kind == Ended::Threw) return Kind::NotRefused;
-  difference = compare(answer.value, sheet.right[i].value, sheet.function.tolerance);
-  if (!difference) return answer.changed >= 0 ? Kind::ChangedInput : Kind::Passed;
-  return difference->kind == Difference::Kind::Shape || difference->kind == Difference::Kind::Structure
-             ? Kind::WrongShape
-             : Kind::WrongValues;
-}
-
-}  // namespace
-
-Verdict judge(const Sheet& sheet, const std::vector<Outcome>& answers) {
-  Verdict verdict;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    std::optional<Difference> difference;
-    const Kind kind = fault(sheet, i, answers[i], difference);
-    if (kind == Kind::Passed) {
-      ++verdict.right;
-    } else if (verdict.kind == Kind::Passed || kind == Kind::NotStarted) {
-      verdict.kind = kind;
-      verdict.input = i;
-      verdict.difference = difference;
-    }
-  }
-  if (verdict.kind != Kind::Passed && verdict.kind != Kind::NotStarted)
-    for (std::size_t m = 0; m < sheet.wrong.size(); ++m)
-      if (explains(sheet, m, answers)) verdict.mistakes.push_back(m);
-  return verdict;
-}
 
 const char* headline(Kind kind) {
   switch (kind) {
-    case Kind::Passed:
+    case Kind::passed:
       return "passed";
-    case Kind::NotStarted:
+    case Kind::not_started:
       return "not started yet";
-    case Kind::Crashed:
+    case Kind::not_run:
+      return "not run";
+    case Kind::crashed:
       return "crashed";
-    case Kind::RanAway:
+    case Kind::ended_program:
+      return "ended the program";
+    case Kind::ran_away:
       return "ran away";
-    case Kind::Threw:
+    case Kind::threw:
       return "threw an exception";
-    case Kind::NotRefused:
+    case Kind::wrong_exception:
+      return "threw the wrong exception";
+    case Kind::not_refused:
       return "took an input that it must refuse";
-    case Kind::ChangedInput:
+    case Kind::changed_input:
       return "changed its input";
-    case Kind::WrongShape:
+    case Kind::broke_promise:
+      return "right numbers, but not as promised";
+    case Kind::remembers:
+      return "remembers an earlier call";
+    case Kind::wrong_shape:
       return "wrong shape";
-    case Kind::WrongValues:
+    case Kind::wrong_values:
       return "wrong values";
   }
   return "";
 }
-
-namespace {
-
-constexpr int margin = 6;
 
 std::string wrapped(const std::string& text, int indent) {
   const std::string blanks(indent, ' ');
   return attn::wrapped(text, {.first = blanks, .rest = blanks});
 }
 
-std::string labelled(const std::string& label, const Part& part) {
-  const bool matrix = part.kind == Part::Kind::Number && part.shape.size() > 1;
-  const std::string head =
-      fmt::format("{:{}}{} {}= ", "", margin, label, matrix ? shape_text(part) + " " : "");
-  return head + show(part, static_cast<int>(head.size())) + "\n";
-}
+namespace {
 
-// Part by part; the small fields of one struct share a line: "graph[1]: inputs = [0], derivatives = [2.3]".
-std::string labelled(const std::string& label, const Value& value) {
-  std::string out, open;  // the struct whose line is not ended yet
-  for (const Part& part : value) {
-    const std::size_t dot = part.name.rfind('.');
-    const bool small = dot != std::string::npos && part.numbers.size() < 10 && part.shape.size() < 2;
-    const std::string owner = small ? part.name.substr(0, dot) : "";
-    if (!open.empty() && open != owner) out += "\n";
-    if (small) out += open == owner ? ", " : fmt::format("{:{}}{}{}: ", "", margin, label, owner);
-    if (small)
-      out += part.name.substr(dot + 1) + " = " + show(part, 0);
-    else if (part.kind != Part::Kind::List || part.shape[0] == 0)
-      out += labelled(label + part.name, part);
-    open = owner;
-  }
-  if (value.empty()) return fmt::format("{:{}}{}= nothing\n", "", margin, label);
-  return open.empty() ? out : out + "\n";
-}
+constexpr int margin = 6, most_printed_lines = 12;
+constexpr Index most_calls_shown = 8;
+
 std::string named(const std::string& whose, const Value& value) {
-  return labelled(value.size() == 1 && value[0].name.empty() ? whose : whose + " ", value);
+  return listing(value.size() == 1 && value[0].name.empty() ? whose : whose + " ", value);
 }
 
 // Where a matrix is right and where it is wrong: the pattern often tells the loop that is at fault.
 std::string picture(const Part& theirs, const Part& ours, double tolerance, bool color) {
-  if (ours.shape.size() < 2) return "";
-  const auto columns = static_cast<std::size_t>(ours.shape.back()), rows = ours.numbers.size() / columns;
+  if (ours.kind != Part::Kind::tensor || ours.shape.size() < 2 || ours.numbers.empty()) return "";
+  const Index columns = ours.shape.back(), rows = std::ssize(ours.numbers) / columns,
+              rows_each = ours.shape[ours.shape.size() - 2];
   if (columns < 2 || rows < 2 || columns > 40 || rows > 24) return "";
   std::string out = fmt::format("{:{}}right · and wrong {}:\n", "", margin, color ? "\033[31m#\033[0m" : "#");
-  std::size_t wrong = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
+  Index wrong = 0;
+  for (Index row = 0; row < rows; ++row) {
+    if (row && row % rows_each == 0) out += "\n";
     out += std::string(margin + 2, ' ');
-    for (std::size_t column = 0; column < columns; ++column) {
+    for (Index column = 0; column < columns; ++column) {
       const bool bad = numbers_differ(theirs, ours, row * columns + column, tolerance);
       wrong += bad;
       out += !bad ? "· " : color ? "\033[31m#\033[0m " : "# ";
     }
     out.back() = '\n';
   }
-  return wrong == ours.numbers.size() ? "" : out;
+  return wrong == std::ssize(ours.numbers) ? "" : out;
 }
 
-bool is_matrix(const Part& part) { return part.kind == Part::Kind::Number && part.shape.size() == 2; }
-
-bool transposed(const Part& theirs, const Part& ours, double tolerance) {
-  if (!is_matrix(theirs) || !is_matrix(ours) || theirs.shape[0] != ours.shape[1] ||
-      theirs.shape[1] != ours.shape[0] || ours.shape[0] == 1 || ours.shape[1] == 1)
-    return false;
-  Part turned = ours;
-  const auto rows = static_cast<std::size_t>(ours.shape[0]),
-             columns = static_cast<std::size_t>(ours.shape[1]);
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) turned.numbers[i * columns + j] = theirs.numbers[j * rows + i];
-  return !compare({turned}, {ours}, tolerance);
-}
-
-// What can be said of wrong numbers without knowing the mistake.
-std::string remark(const Part& theirs, const Part& ours, double tolerance) {
-  if (theirs.kind != Part::Kind::Number) return "";
-  if (transposed(theirs, ours, tolerance)) return "Yours is the transpose of ours.";
-  if (theirs.shape != ours.shape || ours.numbers.empty()) return "";
-  const std::size_t count = ours.numbers.size();
-  std::size_t zero = 0, nan = 0, pivot = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    zero += theirs.numbers[i] == 0;
-    nan += std::isnan(theirs.numbers[i]) && !std::isnan(ours.numbers[i]);
-    if (std::abs(ours.numbers[i]) > std::abs(ours.numbers[pivot])) pivot = i;
+// Theirs against ours, where they part.
+std::string comparison(const Value& theirs, const Value& ours, const Difference& difference, double tolerance,
+                       bool color) {
+  const bool list = difference.part < std::ssize(ours) && ours[difference.part].kind == Part::Kind::parts;
+  if (list || difference.kind == Difference::Kind::structure)
+    return named("yours", theirs) + named("ours", ours);
+  const Part &left = theirs[difference.part], &right = ours[difference.part];
+  const std::string name = right.name.empty() ? "" : " " + right.name;
+  std::string out;
+  if (difference.kind == Difference::Kind::shape)
+    out += fmt::format("    your {}{} is {}, ours {}\n", right.kind == Part::Kind::tensor ? "shape" : "size",
+                       name, size_text(left), size_text(right));
+  const auto alone = [](Part part) {
+    part.name.clear();
+    return Value{std::move(part)};
+  };
+  out += listing("yours" + name, alone(left)) + listing("ours" + name, alone(right));
+  if (difference.kind == Difference::Kind::number && right.numbers.size() > 1 &&
+      right.kind != Part::Kind::pair) {
+    out += fmt::format(
+        "    worst element {}: yours {}, ours {} ({} of {} elements differ)\n",
+        index_text(right, difference.element), number_text(left.numbers[difference.element], right.exact),
+        number_text(right.numbers[difference.element], right.exact), difference.wrong, right.numbers.size());
+    out += picture(left, right, tolerance, color);
   }
-  if (nan)
-    return "Yours has NaN: an element that was never written (empty() is full of them), or 0/0, or ∞ − ∞.";
-  if (count == 1 || ours.exact) return "";
-  if (zero == count) return "Yours is all zeros.";
-  const double factor = theirs.numbers[pivot] / ours.numbers[pivot];
-  const double offset = theirs.numbers[pivot] - ours.numbers[pivot];
-  Part scaled = ours, moved = ours;
-  for (double& number : scaled.numbers) number *= factor;
-  for (double& number : moved.numbers) number += offset;
-  if (!compare({theirs}, {scaled}, tolerance))
-    return fmt::format("Every element of yours is {:.5g} times ours.", factor);
-  if (!compare({theirs}, {moved}, tolerance))
-    return fmt::format("Every element of yours is ours {} {:.5g}.", offset < 0 ? "−" : "+", std::abs(offset));
-  return "";
+  return out;
+}
+
+// What the functions among the arguments were asked, by whom, and what they answered.
+std::string conversation(const Task& task, const Outcome& answer, const Outcome& right) {
+  const auto lines = [&](const Calls& calls) {
+    std::vector<std::string> out;
+    for (const Call& call : calls) {
+      const bool threw = call.answered.size() == 1 && call.answered[0].kind == Part::Kind::opaque;
+      const std::string said =
+          task.show_answer && !threw ? task.show_answer(call.answered) : show_inline(call.answered);
+      out.push_back(
+          fmt::format("{:{}}{}({}) = {}\n", "", margin + 2, call.name, show_inline(call.asked), said));
+    }
+    return out;
+  };
+  const std::vector<std::string> yours = lines(answer.calls), ours = lines(right.calls);
+  const auto block = [&](const char* who, const std::vector<std::string>& all) {
+    std::string out = fmt::format("{:{}}{}:\n", "", margin, who);
+    for (Index i = 0; i < std::min(std::ssize(all), most_calls_shown); ++i) out += all[i];
+    if (std::ssize(all) > most_calls_shown)
+      out += fmt::format("{:{}}… and {} more\n", "", margin + 2, std::ssize(all) - most_calls_shown);
+    return out;
+  };
+  if (yours.empty() && ours.empty()) return "";
+  if (yours == ours) return block("yours and ours both asked", ours);
+  return (yours.empty() ? fmt::format("{:{}}yours asked nothing\n", "", margin)
+                        : block("yours asked", yours)) +
+         block("ours asked", ours);
 }
 
 // The line of the lesson's program where this section begins.
@@ -221,70 +147,103 @@ std::string lesson_place(const std::string& lesson, const std::string& heading) 
   return "";
 }
 
-// Theirs against ours, where they part.
-std::string comparison(const Value& theirs, const Value& ours, const Difference& difference, double tolerance,
-                       bool known, bool color) {
-  const bool list = difference.part < ours.size() && ours[difference.part].kind == Part::Kind::List;
-  if (list || difference.kind == Difference::Kind::Structure)
-    return named("yours", theirs) + named("ours", ours);
-  const Part &left = theirs[difference.part], &right = ours[difference.part];
-  const std::string name = right.name.empty() ? "" : " " + right.name;
-  std::string out;
-  if (difference.kind == Difference::Kind::Shape && right.kind == Part::Kind::Number)
-    out += fmt::format("    your shape{} is {}, ours {}\n", name, shape_text(left), shape_text(right));
-  out += labelled("yours" + name, left) + labelled("ours" + name, right);
-  if (difference.kind == Difference::Kind::Number && right.numbers.size() > 1) {
-    out += fmt::format(
-        "    worst element {}: yours {}, ours {} ({} of {} elements differ)\n",
-        index_text(right, difference.element), number_text(left.numbers[difference.element], right.exact),
-        number_text(right.numbers[difference.element], right.exact), difference.wrong, right.numbers.size());
-    out += picture(left, right, tolerance, color);
-  }
-  return known ? out : out + wrapped(remark(left, right, tolerance), 4);
-}
-
-std::string naming(const NamedMistake& mistake, const std::string& lesson, bool color) {
-  return fmt::format("    {}This is a known mistake: {}.{}\n", color ? "\033[1m" : "", mistake.name,
-                     color ? "\033[0m" : "") +
+std::string naming(const NamedMistake& mistake, const Recognised& recognised, const std::string& lesson,
+                   bool color) {
+  const std::string name =
+      recognised.fit == Recognised::Fit::exact ? fmt::format("This is a known mistake: {}.", mistake.name)
+      : recognised.fit == Recognised::Fit::in_part
+          ? fmt::format("In {}, this is a known mistake: {}.", recognised.part, mistake.name)
+          : fmt::format("Close to a known mistake: {}.", mistake.name);
+  return fmt::format("    {}{}{}\n", color ? "\033[1m" : "", name, color ? "\033[0m" : "") +
          wrapped(mistake.why, 4) +
          wrapped(fmt::format("See lesson {}, \"{}\"{}", lesson.substr(0, 2), mistake.where,
                              lesson_place(lesson, mistake.where)),
                  4);
 }
 
+// The first sentence below the headline: what happened, where it is not the numbers that say it.
+std::string event(const Finding& finding) {
+  const Outcome& answer = finding.answer;
+  switch (finding.verdict.kind) {
+    case Kind::threw:
+    case Kind::wrong_exception: {
+      const std::string what = answer.message.empty() ? answer.thrown : answer.thrown + ": " + answer.message;
+      return finding.verdict.kind == Kind::threw
+                 ? what
+                 : fmt::format(
+                       "This input is to be refused by throwing std::invalid_argument. Yours threw {}", what);
+    }
+    case Kind::remembers:
+      return "Asked about this input alone, in a new program, it gives another answer than after the calls "
+             "before: "
+             "it remembers an earlier call. Is a variable static or global?";
+    default:
+      return answer.message;
+  }
+}
+
+std::string printed_lines(const std::string& printed) {
+  std::string out = "    it printed:\n";
+  std::istringstream lines(printed);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    if (count == most_printed_lines) return out + "      …\n";
+    out += "      " + line + "\n";
+  }
+  return count ? out : "";
+}
+
 }  // namespace
 
-std::string explain(const Sheet& sheet, const std::vector<Outcome>& answers, const Verdict& verdict,
-                    const std::string& lesson, bool color) {
-  if (verdict.kind == Kind::Passed) return wrapped(sheet.function.notice, 4);
-  if (verdict.kind == Kind::NotStarted) return "";
-  const Outcome& answer = answers[verdict.input];
-  const Outcome& right = sheet.right[verdict.input];
+std::string in_short(const Task& task, const Finding& finding) {
+  if (!finding.cause.empty()) return "it calls " + finding.cause + ", which is not right yet";
+  if (!finding.mistakes.empty()) {
+    const Recognised& first = finding.mistakes[0];
+    return fmt::format(
+        "{}{}", first.fit == Recognised::Fit::close ? "close to a known mistake: " : "a known mistake: ",
+        task.mistakes[first.mistake].name);
+  }
+  if (!finding.facts.empty()) return finding.facts[0];
+  return event(finding);
+}
+
+std::string explain(const Task& task, const Finding& finding, const std::string& lesson, bool color) {
+  const Verdict& verdict = finding.verdict;
+  if (verdict.kind == Kind::passed || verdict.kind == Kind::not_started) return "";
+  if (!finding.cause.empty())
+    return fmt::format("    It calls {}, which is not right yet: that one first.\n", finding.cause) +
+           printed_lines(finding.printed);
+  const Outcome &answer = finding.answer, &right = finding.right;
   std::string out;
-
-  if (!answer.message.empty())
-    out += wrapped(answer.message + (answer.place.empty() ? "" : " (" + answer.place + ")"), 4);
-  if (verdict.kind == Kind::ChangedInput)
+  if (const std::string first = event(finding); !first.empty())
+    out += wrapped(first + (answer.place.empty() ? "" : " (" + answer.place + ")"), 4);
+  if (!finding.changed.empty())
     out += wrapped(
-        fmt::format("The result is right, but {} is not what it was before the call. A Tensor is a handle: "
-                    "writing to it changes the caller's numbers. Make a new tensor with empty() or zeros().",
-                    sheet.function.arguments[static_cast<std::size_t>(answer.changed)]),
+        fmt::format(
+            "It changes {}, which is not what it was before the call. A Tensor is a handle: writing to "
+            "it changes the caller's numbers. Make a new tensor with empty() or zeros().",
+            finding.changed),
         4);
+  if (!finding.broken.empty()) out += wrapped(finding.broken, 4);
 
-  out += fmt::format("    on the smallest input that shows it{}:\n",
-                     answers.size() < sheet.inputs.size()
-                         ? ""
-                         : fmt::format(" ({} of {} inputs are right)", verdict.right, answers.size()));
-  out += labelled("", sheet.inputs[verdict.input].arguments);
-  if (verdict.kind == Kind::NotRefused)
+  out += fmt::format(
+      "    on the smallest input that shows it{}:\n",
+      verdict.asked < 2 ? "" : fmt::format(" ({} of {} inputs are right)", verdict.right, verdict.asked));
+  Value arguments;
+  for (const Part& part : finding.arguments)
+    if (part.kind != Part::Kind::opaque || (answer.calls.empty() && right.calls.empty()))
+      arguments.push_back(part);
+  out += listing("", arguments) + conversation(task, answer, right);
+  if (verdict.kind == Kind::not_refused)
     out += named("yours", answer.value) + wrapped("ours throws: " + right.message, margin);
   else if (verdict.difference)
-    out += comparison(answer.value, right.value, *verdict.difference, sheet.function.tolerance,
-                      !verdict.mistakes.empty(), color);
-  else if (right.kind == Ended::Answered && answer.kind != Ended::Answered)
+    out += comparison(answer.value, right.value, *verdict.difference, task.tolerance, color);
+  else if (right.kind == Outcome::Kind::answered && answer.kind != Outcome::Kind::answered)
     out += named("ours", right.value);
-  for (const std::size_t m : verdict.mistakes) out += naming(sheet.function.mistakes[m], lesson, color);
-  return out;
+  for (const Recognised& recognised : finding.mistakes)
+    out += naming(task.mistakes[recognised.mistake], recognised, lesson, color);
+  for (const std::string& fact : finding.facts) out += wrapped(fact, 4);
+  return out + printed_lines(finding.printed);
 }
 
 }  // namespace coach

@@ -1,56 +1,34 @@
-// Verdict: what a set of answers is worth, and how it is told.
-//
-// Answers are compared with the right ones input by input, smallest first. The first input that shows an
-// error decides what is said: not started, crashed, ran away, threw, did not refuse, changed its input, wrong
-// shape, wrong values. Then each known mistake is asked whether it would have given the very same answers to
-// all inputs.
+// How a verdict is told.
 #pragma once
 
-#include <optional>  // optional
-#include <string>    // string
-#include <vector>    // vector
+#include <string>  // string
+#include <vector>  // vector
 
-#include "lessons/coach/grading.hpp"
+#include "lessons/coach/judge.hpp"
 
 namespace coach {
 
-// The inputs of one seed, with the right answers and those of every mistake.
-struct Sheet {
-  const Graded& function;
-  std::vector<Input> inputs;
-  std::vector<Outcome> right;
-  std::vector<std::vector<Outcome>> wrong;  // one list for each mistake; empty for one that runs away
-
-  Sheet(const Graded& function, std::uint64_t seed);
+// All that is known about the answers to one task.
+struct Finding {
+  Verdict verdict;
+  Value arguments;        // the smallest input that shows it
+  Outcome answer, right;  // and what became of it
+  std::vector<Recognised> mistakes = {};
+  std::vector<std::string> facts = {};
+  std::string changed = {};  // an argument that it changes and must not
+  std::string broken = {};   // a promise of the contract that it breaks
+  std::string printed = {};  // by the function itself
+  std::string cause = {};    // a function that it calls and that is not right
+  bool drawn = false;        // the input was drawn, not chosen
 };
 
-struct Verdict {
-  enum class Kind {
-    Passed,
-    NotStarted,
-    Crashed,
-    RanAway,
-    Threw,
-    NotRefused,
-    ChangedInput,
-    WrongShape,
-    WrongValues
-  };
-  Kind kind = Kind::Passed;
-  std::size_t input = 0;                      // the smallest that shows it
-  std::size_t right = 0;                      // how many inputs were answered rightly
-  std::optional<Difference> difference = {};  // of wrong values and shapes
-  std::vector<std::size_t> mistakes = {};     // those that agree with every answer
-};
-
-// `answers` may be fewer than the inputs: a crash ends them.
-Verdict judge(const Sheet& sheet, const std::vector<Outcome>& answers);
-
+std::string wrapped(const std::string& text, int indent);
 const char* headline(Verdict::Kind kind);  // "wrong values"
 
-// Everything below the headline, indented; empty where the headline says it all. `color` marks up for a
-// terminal.
-std::string explain(const Sheet& sheet, const std::vector<Outcome>& answers, const Verdict& verdict,
-                    const std::string& lesson, bool color);
+// In a few words: the known mistake, or a fact; "" if there is none.
+std::string in_short(const Task& task, const Finding& finding);
+
+// Everything below the headline, indented. `color` marks up for a terminal.
+std::string explain(const Task& task, const Finding& finding, const std::string& lesson, bool color);
 
 }  // namespace coach

@@ -1,5 +1,5 @@
-// Reads the lines of the benchmarks from standard input, shows them, and writes DIR/results.csv and bar
-// charts.
+// Reads the lines of the benchmarks from standard input, shows them, and writes
+// DIR/results.csv and bar charts.
 //
 //   ratio square-512 1t vs openblas: 1.08        peak square-512 1t: 91%        memory step-base ours: 812.0
 //   MiB

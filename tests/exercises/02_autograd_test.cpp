@@ -138,6 +138,19 @@ std::vector<std::tuple<Graph, int>> graphs(Rng& rng) {
           {graph_of(inputs, rng), number[7]}};
 }
 
+// Up to eight nodes, each using some of those before it, and then numbered anew at random.
+std::tuple<Graph, int> draw_graph(coach::Draw& draw) {
+  const Index count = draw.size();
+  std::vector<int> number;
+  for (int i = 0; i < int(count); ++i) number.push_back(i);
+  for (Index i = count - 1; i > 0; --i) std::swap(number[i], number[draw.rng.below(i + 1)]);
+  std::vector<std::vector<int>> inputs(number.size());
+  for (Index i = 1; i < count; ++i)
+    for (Index use = draw.between(0, 2); use > 0; --use)
+      inputs[number[i]].push_back(number[draw.rng.below(i)]);
+  return {graph_of(inputs, draw.rng), number[draw.rng.below(count)]};
+}
+
 }  // namespace
 
 coach::Exercise coach::exercise() {
@@ -148,6 +161,7 @@ coach::Exercise coach::exercise() {
                                                     .oracle = oracle::backward_order,
                                                     .arguments = {"graph", "root"},
                                                     .cases = graphs,
+                                                    .draw = draw_graph,
                                                     .accepts = oracle::is_backward_order,
                                                     .mistakes = mistakes::backward_order,
                                                     .notice =
@@ -159,6 +173,7 @@ coach::Exercise coach::exercise() {
                                                    .oracle = oracle::backward_pass,
                                                    .arguments = {"graph", "root"},
                                                    .cases = graphs,
+                                                   .draw = draw_graph,
                                                    .mistakes = mistakes::backward_pass,
                                                    .notice =
                                                        "One walk gives the derivative with respect to every "
@@ -176,6 +191,11 @@ coach::Exercise coach::exercise() {
                      {normal({3, 5}, rng), normal({3, 5}, rng), normal({3, 5}, rng), normal({3, 5}, rng),
                       normal({3, 5}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::mul_backward)> {
+             const Shape shape{draw.size(), draw.size()};
+             return {draw.tidy(shape), draw.tidy(shape), draw.tidy(shape), draw.tidy(shape),
+                     draw.tidy(shape)};
+           },
            .mistakes = mistakes::mul_backward,
            .notice = "The backward needs the values a and b: that is why training keeps all activations in "
                      "memory."},
@@ -190,9 +210,14 @@ coach::Exercise coach::exercise() {
                      {tidy({2, 3}, rng), tidy({3, 1}, rng), tidy({2, 1}, rng)},
                      {normal({3, 5}, rng), normal({5, 7}, rng), normal({3, 7}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::matmul_backward)> {
+             const Index M = draw.size(), K = draw.size(), N = draw.size();
+             return {draw.tidy({M, K}), draw.tidy({K, N}), draw.tidy({M, N})};
+           },
            .mistakes = mistakes::matmul_backward,
            .notice =
-               "Two products of the size of the forward one: a backward pass costs twice a forward pass."},
+               "Two products of the size of the forward one: a backward pass costs twice a forward pass.",
+           .library = {"backward"}},
        Question<decltype(exercise::broadcast_backward)>{
            .name = "broadcast_backward",
            .answer = exercise::broadcast_backward,
@@ -203,6 +228,11 @@ coach::Exercise coach::exercise() {
                      {tidy({2, 3}, rng), Shape{3}},    {tidy({2, 3}, rng), Shape{2, 1}},
                      {tidy({3, 2}, rng), Shape{1, 1}}, {normal({5, 5}, rng), Shape{5, 1}},
                      {normal({7, 5}, rng), Shape{5}}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::broadcast_backward)> {
+             const Index R = draw.size(), C = draw.size();
+             return {draw.tidy({R, C}),
+                     draw.one_of<Shape>({Shape{R, C}, Shape{1, C}, Shape{R, 1}, Shape{1, 1}, Shape{C}})};
            },
            .mistakes = mistakes::broadcast_backward,
            .notice = "A bias is stretched over a whole batch, so its gradient is a sum over the batch: this "
@@ -219,6 +249,11 @@ coach::Exercise coach::exercise() {
                      {softmax(normal({3, 3}, rng)), normal({3, 3}, rng)},
                      {softmax(normal({5, 7}, rng)), normal({5, 7}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::softmax_backward)> {
+             const Shape shape{draw.size(), draw.size()};
+             return {softmax(draw.tidy(shape)), draw.tidy(shape)};
+           },
            .mistakes = mistakes::softmax_backward,
-           .notice = "Every row of the result sums to 0: no score can rise without others giving way."}}};
+           .notice = "Every row of the result sums to 0: no score can rise without others giving way.",
+           .library = {"backward"}}}};
 }

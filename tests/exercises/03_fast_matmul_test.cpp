@@ -45,14 +45,12 @@ Tensor pack_panels(const Tensor& b, Index width) {
   return out;
 }
 
-// Deals the rows out one by one to know how many each thread has.
 std::vector<std::pair<Index, Index>> share_rows(Index rows, Index threads) {
-  std::vector<Index> count(threads, 0);
-  for (Index row = 0; row < rows; ++row) ++count[row % threads];
   std::vector<std::pair<Index, Index>> shares;
   for (Index t = 0; t < threads; ++t) {
-    const Index begin = t == 0 ? 0 : shares.back().second;
-    shares.emplace_back(begin, begin + count[t]);
+    const Index begin = t == 0 ? 0 : shares.back().second, rest = rows - begin, left = threads - t;
+    shares.emplace_back(begin,
+                        begin + (rest + left - 1) / left);  // of what is left, a fair share, rounded up
   }
   return shares;
 }
@@ -73,6 +71,34 @@ bool is_fair(const std::vector<std::pair<Index, Index>>& shares, Index rows, Ind
     next = end;
   }
   return next == rows;
+}
+
+// How often the use of a matrix moves on to another tile of it.
+Index tile_changes(const View& view, Index tile) {
+  Index changes = 0;
+  std::pair<Index, Index> last{-1, -1};
+  for (const Index place : view.values.used()) {
+    const std::pair<Index, Index> here{place / view.stride / tile, place % view.stride / tile};
+    changes += here != last;
+    last = here;
+  }
+  return changes;
+}
+
+// Tile by tile, each of the three matrices moves on once for each triple of tiles, at most.
+std::string uses_tiles(const coach::Witness<coach::Case<decltype(exercise::multiply_tiled)>>& seen) {
+  const auto& [m, k, n, a, b, tile, c] = seen.after;
+  const auto tiles = [tile = tile](Index size) { return (size + tile - 1) / tile; };
+  const Index most = tiles(m) * tiles(k) * tiles(n);
+  const char* names[] = {"a", "b", "c"};
+  const View* views[] = {&a, &b, &c};
+  for (int i = 0; i < 3; ++i)
+    if (const Index changes = tile_changes(*views[i], tile); changes > most)
+      return fmt::format(
+          "It does not work tile by tile: {} moves on to another tile {} times, where {} "
+          "products of tiles need at most {}.",
+          names[i], changes, most, most);
+  return "";
 }
 
 }  // namespace oracle
@@ -96,6 +122,10 @@ coach::Exercise coach::exercise() {
                      {tidy({2, 3}, rng), {tidy({3, 2}, rng)}, tidy({2, 2}, rng)},
                      {normal({5, 7}, rng), {normal({7, 3}, rng)}, normal({5, 3}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::multiply_ikj)> {
+             const Index M = draw.size(), K = draw.size(), N = draw.size();
+             return {draw.tidy({M, K}), {draw.tidy({K, N})}, draw.tidy({M, N})};
+           },
            .mistakes = mistakes::multiply_ikj,
            .notice = "b jumped only M − 1 times. The order i, j, k makes it jump at nearly every read, for "
                      "the same "
@@ -113,6 +143,14 @@ coach::Exercise coach::exercise() {
                      {5, 7, 3, view(7, 9, rng), view(7, 7, rng), 3, view(5, 5, rng)},
                      {5, 4, 7, view(7, 6, rng), view(5, 8, rng), 8, view(5, 9, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::multiply_tiled)> {
+             const Index m = draw.size(), k = draw.size(), n = draw.size();
+             const auto of = [&](Index rows, Index columns) {
+               return view(rows, columns + draw.between(0, 2), draw.rng);
+             };
+             return {m, k, n, of(m, k), of(k, n), draw.size(), of(m, n)};
+           },
+           .promise = oracle::uses_tiles,
            .mistakes = mistakes::multiply_tiled,
            .notice = "Nothing but the order of the work has changed, so a tile may have any size; the best "
                      "one is what a "
@@ -123,8 +161,11 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::pack_panels,
            .arguments = {"b", "width"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::pack_panels)> {
-             return {{tidy({1, 2}, rng), 2}, {tidy({2, 3}, rng), 2},   {tidy({3, 3}, rng), 3},
-                     {tidy({3, 4}, rng), 2}, {normal({5, 7}, rng), 3}, {normal({2, 3}, rng), 8}};
+             return {{places({1, 2}) + 1, 2}, {places({2, 3}) + 1, 2},  {places({3, 3}) + 1, 3},
+                     {places({3, 4}) + 1, 2}, {normal({5, 7}, rng), 3}, {normal({2, 3}, rng), 8}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::pack_panels)> {
+             return {places({draw.size(), draw.size()}) + 1, draw.size()};
            },
            .mistakes = mistakes::pack_panels,
            .notice =
@@ -136,6 +177,11 @@ coach::Exercise coach::exercise() {
            .arguments = {"rows", "threads"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::share_rows)> {
              return {{4, 2}, {5, 2}, {7, 3}, {11, 4}, {3, 5}, {9, 4}, {20 + rng.below(20), 7}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::share_rows)> {
+             return draw.scale > 4
+                        ? Case<decltype(exercise::share_rows)>{draw.count(1000000000, 0), draw.count(300)}
+                        : Case<decltype(exercise::share_rows)>{draw.between(0, 3 * draw.scale), draw.size()};
            },
            .accepts = oracle::is_fair,
            .mistakes = mistakes::share_rows,
@@ -151,6 +197,10 @@ coach::Exercise coach::exercise() {
                      {512, 512, 512, 100, 10},
                      {3, 50, 20 + rng.below(20), 60, 20},
                      {64, 64, 64, 90 + rng.uniform(), 12}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::attainable)> {
+             return {draw.count(100000), draw.count(100000), draw.count(100000),
+                     double(draw.between(10, 2000)), double(draw.between(5, 200))};
            },
            .mistakes = mistakes::attainable,
            .notice = "With one row (m = 1) it can never be more than half a FLOP a byte: that is why writing "

@@ -85,6 +85,16 @@ AdamState after(int steps, Index size, Rng& rng) {
   return {normal({size}, rng) * real(0.3), root * root, steps};
 }
 
+AdamState drawn_state(coach::Draw& draw, Index size) {
+  return draw.coin() ? fresh(size) : after(int(draw.between(1, 20)), size, draw.rng);
+}
+AdamSettings drawn_settings(coach::Draw& draw) {
+  return {.rate = draw.one_of<real>({real(0.1), real(0.01)}),
+          .beta1 = draw.one_of<real>({real(0.9), real(0.5)}),
+          .beta2 = draw.one_of<real>({real(0.999), real(0.9)}),
+          .epsilon = draw.one_of<real>({real(1e-8), real(0.05)})};
+}
+
 coach::Exercise coach::exercise() {
   return {
       "04_learning",
@@ -102,9 +112,14 @@ coach::Exercise coach::exercise() {
                      {tensor({{-1000, -1001}}), {1}},
                      {tensor({{1000, -1000, 0}}), {1}}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::batch_loss)> {
+             const Index N = draw.size(), V = draw.size();
+             return {draw.up_to_1000({N, V}), draw.ints(N, 0, V - 1)};
+           },
            .mistakes = mistakes::batch_loss,
            .notice = "Guessing blindly among V answers costs log V: the number to compare a fresh network's "
-                     "loss with."},
+                     "loss with.",
+           .library = {"cross_entropy"}},
        Question<decltype(exercise::batch_loss_backward)>{
            .name = "batch_loss_backward",
            .answer = exercise::batch_loss_backward,
@@ -116,10 +131,15 @@ coach::Exercise coach::exercise() {
                      {normal({3, 3}, rng), answers(3, 3, rng)},
                      {normal({5, 7}, rng) * real(2), answers(5, 7, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::batch_loss_backward)> {
+             const Index N = draw.size(), V = draw.size();
+             return {draw.tidy({N, V}), draw.ints(N, 0, V - 1)};
+           },
            .mistakes = mistakes::batch_loss_backward,
            .notice = "The further off, the larger the gradient, and never larger than 1: that is why "
                      "cross-entropy goes so "
-                     "well with softmax."},
+                     "well with softmax.",
+           .library = {"backward"}},
        Question<decltype(exercise::sgd_step)>{
            .name = "sgd_step",
            .answer = exercise::sgd_step,
@@ -129,6 +149,11 @@ coach::Exercise coach::exercise() {
              return {{tidy({1}, rng), tidy({1}, rng), tensor({2}), real(0.1), real(0.5)},
                      {tidy({2}, rng), tidy({2}, rng), zeros({2}), real(0.1), real(0.9)},
                      {normal({7}, rng), normal({7}, rng), normal({7}, rng), real(0.03), real(0.9)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::sgd_step)> {
+             const Index n = draw.size();
+             return {draw.tidy({n}), draw.tidy({n}), draw.tidy({n}), real(draw.between(1, 20)) / 100,
+                     real(draw.between(0, 9)) / 10};
            },
            .mistakes = mistakes::sgd_step,
            .notice = "With momentum 0, it is plain SGD."},
@@ -148,6 +173,10 @@ coach::Exercise coach::exercise() {
                       after(9, 7, rng),
                       {.rate = real(0.01), .beta2 = real(0.98)}}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::adam_step)> {
+             const Index n = draw.size();
+             return {draw.tidy({n}), draw.tidy({n}), drawn_state(draw, n), drawn_settings(draw)};
+           },
            .mistakes = mistakes::adam_step,
            .notice =
                "A step is about `rate` long for every parameter, whether its gradients are 1000 or 0.001."},
@@ -160,6 +189,11 @@ coach::Exercise coach::exercise() {
              return {{tensor({2}), tensor({5}), fresh(1), {.rate = real(0.1)}, real(0.5)},
                      {tidy({2}, rng) + 2, tidy({2}, rng), after(1, 2, rng), {.rate = real(0.1)}, real(0.5)},
                      {normal({7}, rng), normal({7}, rng), after(9, 7, rng), {.rate = real(0.05)}, real(0.1)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::adamw_step)> {
+             const Index n = draw.size();
+             return {draw.tidy({n}), draw.tidy({n}), drawn_state(draw, n), drawn_settings(draw),
+                     real(draw.between(1, 10)) / 10};
            },
            .mistakes = mistakes::adamw_step,
            .notice = "A weight with no gradient at all still goes to 0, by the same share in every step."}}};

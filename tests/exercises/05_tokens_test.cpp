@@ -117,6 +117,26 @@ Merges learned(const std::string& text, int count) {
   return merges;
 }
 
+// Few different bytes, so that pairs repeat: letters, bytes beyond ASCII, and the byte 0.
+using Alphabet = std::vector<int>;
+const std::vector<Alphabet> alphabets = {{'a', 'b'}, {'a', 'b', 'c'}, {0xC3, 0xA9, 't'}, {0, 'x', 255}};
+
+std::string drawn_text(coach::Draw& draw, const Alphabet& alphabet) {
+  std::string text;
+  for (Index i = 3 * draw.size(0); i > 0; --i) text += static_cast<char>(draw.one_of(alphabet));
+  return text;
+}
+// Merges of bytes and of merged tokens; some do not occur in a text.
+Merges drawn_merges(coach::Draw& draw, const Alphabet& alphabet) {
+  Alphabet tokens = alphabet;
+  Merges merges;
+  for (Index n = 0, count = draw.size(0); n < count; ++n) {
+    merges.emplace_back(draw.one_of(tokens), draw.one_of(tokens));
+    tokens.push_back(256 + int(n));
+  }
+  return merges;
+}
+
 coach::Exercise coach::exercise() {
   return {
       "05_tokens",
@@ -138,6 +158,11 @@ coach::Exercise coach::exercise() {
                      {{}},
                      {random_ids(40, 3, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::frequent_pair)> {
+             // Few different ids, so that pairs repeat; every other time beyond a byte.
+             const Index first = draw.coin() ? 0 : draw.one_of<Index>({200, 255, 256, 70000});
+             return {draw.ints(3 * draw.size(0), first, first + draw.between(0, 3))};
+           },
            .mistakes = mistakes::frequent_pair,
            .notice = "Learning a vocabulary is only this, a merge, and again."},
        Question<decltype(exercise::merge_once)>{
@@ -154,6 +179,10 @@ coach::Exercise coach::exercise() {
                      {{5}, 5, 5, 9},
                      {random_ids(20, 2, rng), 0, 1, 9},
                      {random_ids(20, 2, rng), 1, 1, 9}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::merge_once)> {
+             const int left = int(draw.rng.below(3)), right = int(draw.rng.below(3));
+             return {draw.ints(2 * draw.size(0), 0, 2), left, right, int(draw.between(3, 400))};
            },
            .mistakes = mistakes::merge_once,
            .notice = "Put every 9 back as its pair and the old sequence is there again: nothing is lost by "
@@ -173,6 +202,10 @@ coach::Exercise coach::exercise() {
                      {"\xC3\xA9t\xC3\xA9", {{0xC3, 0xA9}}},
                      {random_text(30, 2, rng), learned(text, 6)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::bpe_encode)> {
+             const Alphabet alphabet = draw.one_of(alphabets);
+             return {drawn_text(draw, alphabet), drawn_merges(draw, alphabet)};
+           },
            .mistakes = mistakes::bpe_encode,
            .notice = "Any bytes can be encoded, even those of a language that the merges have never seen."},
        Question<decltype(exercise::bpe_decode)>{
@@ -188,6 +221,11 @@ coach::Exercise coach::exercise() {
                      {{256, 't', 256}, {{0xC3, 0xA9}}},
                      {{}, {{'a', 'b'}}},
                      {oracle::bpe_encode(text, merges), merges}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::bpe_decode)> {
+             const Alphabet alphabet = draw.one_of(alphabets);
+             const Merges merges = drawn_merges(draw, alphabet);
+             return {oracle::bpe_encode(drawn_text(draw, alphabet), merges), merges};
            },
            .mistakes = mistakes::bpe_decode,
            .notice = "decode(encode(text)) is the text, always. The reverse need not hold: other tokens can "
@@ -205,6 +243,11 @@ coach::Exercise coach::exercise() {
                        random_ids(5, 5, rng)},
                       2}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::pad_rows)> {
+             std::vector<Ids> sequences(std::size_t(draw.size()));
+             for (Ids& sequence : sequences) sequence = draw.ints(draw.size(0), 0, 5);
+             return {sequences, int(draw.rng.below(4))};
+           },
            .mistakes = mistakes::pad_rows,
            .notice = "Every cell of the rectangle costs the same time, real or not: sort by length and there "
                      "is less of it."},
@@ -218,6 +261,10 @@ coach::Exercise coach::exercise() {
                      {{2, 0, 2}, tidy({3, 1}, rng), 3},
                      {{1, 0, 1, 3, 1}, tidy({5, 3}, rng), 5},
                      {random_ids(9, 4, rng), normal({9, 7}, rng), 6}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::lookup_backward)> {
+             const Index T = draw.size(0), V = draw.size(), C = draw.size();
+             return {draw.ints(T, 0, V - 1), draw.tidy({T, C}), V};
            },
            .mistakes = mistakes::lookup_backward,
            .notice = "It is one-hot transposed times the gradient: the backward of a matrix product, as in "

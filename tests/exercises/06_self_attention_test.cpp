@@ -60,6 +60,10 @@ coach::Exercise coach::exercise() {
                      {normal({3, 3}, rng), normal({3, 3}, rng)},
                      {normal({5, 7}, rng), normal({6, 7}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::scores)> {
+             const Index T = draw.size(), S = draw.size(), D = draw.size();
+             return {draw.tidy({T, D}), draw.tidy({S, D})};
+           },
            .mistakes = mistakes::scores,
            .notice =
                "Row i says what token i thinks of every key: T × S numbers, the matrix whose size is the "
@@ -78,8 +82,12 @@ coach::Exercise coach::exercise() {
                      {tensor({{-1000, 1000, 0}, {0, -1000, 1000}})},
                      {normal({4, 7}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::row_softmax)> {
+             return {draw.up_to_1000({draw.size(), draw.size()})};
+           },
            .mistakes = mistakes::row_softmax,
-           .notice = "Adding a constant to a row changes nothing: only differences of scores count."},
+           .notice = "Adding a constant to a row changes nothing: only differences of scores count.",
+           .library = {"softmax"}},
        Question<decltype(exercise::attend)>{
            .name = "attend",
            .answer = exercise::attend,
@@ -91,9 +99,14 @@ coach::Exercise coach::exercise() {
                      {normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng)},
                      {normal({5, 7}, rng), normal({6, 7}, rng), normal({6, 3}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::attend)> {
+             const Index T = draw.size(), S = draw.size(), D = draw.size(), E = draw.size();
+             return {draw.tidy({T, D}), draw.tidy({S, D}), draw.tidy({S, E})};
+           },
            .mistakes = mistakes::attend,
            .notice = "Nothing here knows the order of the keys: shuffle the rows of k and v together and the "
-                     "result stays (lesson 09 is about that)."},
+                     "result stays (lesson 09 is about that).",
+           .library = {"attention"}},
        Question<decltype(exercise::self_attention)>{
            .name = "self_attention",
            .answer = exercise::self_attention,
@@ -103,6 +116,10 @@ coach::Exercise coach::exercise() {
              return {{tidy({2, 2}, rng), tidy({2, 1}, rng), tidy({2, 1}, rng), tidy({2, 1}, rng)},
                      {normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng)},
                      {normal({5, 6}, rng), normal({6, 3}, rng), normal({6, 3}, rng), normal({6, 7}, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::self_attention)> {
+             const Index T = draw.size(), C = draw.size(), D = draw.size(), E = draw.size();
+             return {draw.tidy({T, C}), draw.tidy({C, D}), draw.tidy({C, D}), draw.tidy({C, E})};
            },
            .mistakes = mistakes::self_attention,
            .notice =

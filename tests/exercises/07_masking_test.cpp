@@ -49,7 +49,8 @@ std::vector<int> leaking_tokens(const std::function<Tensor(const Tensor&)>& mode
   std::vector<int> leaking;
   for (Index t = 0; t < x.size(0); ++t) {
     Tensor changed = from_values(x.shape(), x.values());
-    for (Index c = 0; c < x.size(1); ++c) changed(t, c) += 1;
+    // By another amount in each channel: a model that normalises takes no notice of the same in all.
+    for (Index c = 0; c < x.size(1); ++c) changed(t, c) += real(c + 1) * real(0.7);
     const Tensor after = model(changed);
     double moved = 0;
     for (Index i = 0; i < t; ++i)
@@ -64,9 +65,11 @@ std::vector<int> leaking_tokens(const std::function<Tensor(const Tensor&)>& mode
 
 namespace {
 
+using Model = std::function<Tensor(const Tensor&)>;
+
 // A model whose output i adds up what it makes of the tokens j that `visible` shows it.
 template <class Visible>
-std::function<Tensor(const Tensor&)> model_that_sees(Visible visible, real sign = 1) {
+Model model_that_sees(Visible visible, real sign = 1) {
   return [visible, sign](const Tensor& x) {
     Tensor out = zeros({x.size(0), 2});
     for (Index i = 0; i < x.size(0); ++i)
@@ -81,7 +84,7 @@ std::function<Tensor(const Tensor&)> model_that_sees(Visible visible, real sign 
 }
 
 // Its output i also sees one channel of token i + 1, in one of its own channels.
-std::function<Tensor(const Tensor&)> model_with_leak(real strength, Index from, Index to) {
+Model model_with_leak(real strength, Index from, Index to) {
   const auto honest = model_that_sees([](Index i, Index j) { return j <= i; });
   return [=](const Tensor& x) {
     Tensor out = honest(x);
@@ -90,9 +93,41 @@ std::function<Tensor(const Tensor&)> model_with_leak(real strength, Index from, 
   };
 }
 
-Tensor with_zero_row(Tensor x, Index row) {
-  for (Index c = 0; c < x.size(1); ++c) x(row, c) = 0;
+// It first normalises each token, so that what is added to all of its channels alike is not seen.
+Model normalised(const Model& model) {
+  return [model](const Tensor& x) { return model(layer_norm(x, {}, {})); };
+}
+
+// Two outputs that move by the same amount in opposite directions: their sum does not tell.
+Model cancelling(const Model& model) {
+  return [model](const Tensor& x) {
+    Tensor out = model(x);
+    for (Index i = 0; i < out.size(0); ++i) out(i, 1) = -out(i, 0);
+    return out;
+  };
+}
+
+Tensor with_row(Tensor x, Index row, real value) {
+  for (Index c = 0; c < x.size(1); ++c) x(row, c) = value;
   return x;
+}
+// A row of zeros or ones in every other input: a change to just that value is none.
+Tensor with_telling_row(const Tensor& x, coach::Draw& draw) {
+  if (draw.coin()) return x;
+  return with_row(x, draw.rng.below(x.size(0)), real(draw.between(0, 1)));
+}
+
+// A model in which each output may or may not see each token; with normalised tokens and outputs that cancel.
+Model drawn_model(coach::Draw& draw, Index T, Index C) {
+  const Index kind = draw.rng.below(4);
+  std::vector<bool> seen;
+  for (Index cell = 0; cell < T * T; ++cell) {
+    const bool past = cell % T <= cell / T;
+    seen.push_back(kind == 0 ? true : kind == 1 ? past : past || draw.rng.below(4) == 0);
+  }
+  Model model = model_that_sees([seen, T](Index i, Index j) { return bool(seen[i * T + j]); });
+  if (draw.coin()) model = cancelling(model);
+  return C < 3 || draw.rng.below(3) ? model : normalised(model);  // of two channels only the sign is left
 }
 
 // 1 and 0 by lot; row `blind` sees nothing, every other row sees something.
@@ -116,6 +151,9 @@ coach::Exercise coach::exercise() {
            .cases = [](Rng&) -> Cases<decltype(exercise::causal_mask)> {
              return {{2}, {1}, {3}, {5}, {8}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::causal_mask)> {
+             return {draw.size() + draw.size(0)};
+           },
            .mistakes = mistakes::causal_mask,
            .notice = "T(T+1)/2 of the T² cells are visible: nearly half of the work on scores is thrown away "
                      "(lesson 18 saves it)."},
@@ -128,6 +166,10 @@ coach::Exercise coach::exercise() {
              const auto length = [&](Index S) { return 1 + static_cast<int>(rng.below(S)); };
              return {{{3, 1}, 3}, {{2}, 5}, {{0, 4}, 4}, {{length(7), length(7), length(7), 7, 2}, 7}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::padding_mask)> {
+             const Index S = draw.size();
+             return {draw.ints(draw.size(), 0, S), S};
+           },
            .mistakes = mistakes::padding_mask,
            .notice = "One row a sentence, for all of its queries and heads: it is broadcast over both."},
        Question<decltype(exercise::decoder_mask)>{
@@ -137,6 +179,10 @@ coach::Exercise coach::exercise() {
            .arguments = {"lengths", "T"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::decoder_mask)> {
              return {{{1}, 2}, {{2}, 3}, {{2, 4, 1}, 4}, {{static_cast<int>(1 + rng.below(6)), 7, 3}, 7}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::decoder_mask)> {
+             const Index T = draw.size();
+             return {draw.ints(draw.size(), 0, T), T};
            },
            .mistakes = mistakes::decoder_mask,
            .notice =
@@ -156,6 +202,10 @@ coach::Exercise coach::exercise() {
                      {normal({5, 7}, rng) * real(3), random_mask(5, 7, 2, rng)},
                      {normal({4, 4}, rng), random_mask(4, 4, -1, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::masked_softmax)> {
+             const Index T = draw.size(), S = draw.size();
+             return {draw.up_to_1000({T, S}), random_mask(T, S, draw.between(-1, T - 1), draw.rng)};
+           },
            .mistakes = mistakes::masked_softmax,
            .notice = "A hidden key gets no weight and therefore no gradient either: nothing can be learned "
                      "about what was not seen."},
@@ -171,18 +221,27 @@ coach::Exercise coach::exercise() {
              const auto second_next = model_that_sees([](Index i, Index j) { return j <= i || j == i + 2; });
              const auto falling = model_that_sees([](Index i, Index j) { return j <= i + 1; }, -1);
              const auto once = model_that_sees([](Index i, Index j) { return j <= i || (i == 1 && j == 2); });
+             const auto unmasked = model_that_sees([](Index, Index) { return true; });
              return {{successor, tidy({3, 1}, rng)},
                      {honest, tidy({3, 2}, rng)},
                      {past_only, tidy({4, 2}, rng)},
                      {second_next, tidy({5, 2}, rng)},
                      {falling, tidy({4, 1}, rng)},
                      {once, tidy({5, 3}, rng)},
-                     {once, with_zero_row(tidy({4, 2}, rng), 2)},
-                     {successor, with_zero_row(tidy({6, 2}, rng), 3)},
+                     {once, with_row(tidy({4, 2}, rng), 2, 0)},
+                     {successor, with_row(tidy({6, 2}, rng), 3, 0)},
+                     {successor, with_row(tidy({5, 2}, rng), 2, 1)},
+                     {unmasked, tidy({4, 2}, rng)},
+                     {normalised(successor), tidy({4, 3}, rng)},
+                     {cancelling(successor), tidy({4, 2}, rng)},
                      {model_with_leak(real(1e-12), 0, 0), tidy({3, 1}, rng)},
                      {model_with_leak(real(1e-7), 0, 0), tidy({3, 1}, rng)},
                      {model_with_leak(1, 0, 1), tidy({3, 2}, rng)},
                      {model_with_leak(1, 1, 0), tidy({3, 2}, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::leaking_tokens)> {
+             const Index T = draw.size(), C = draw.size();
+             return {drawn_model(draw, T, C), with_telling_row(draw.tidy({T, C}), draw)};
            },
            .mistakes = mistakes::leaking_tokens,
            .notice = "Run this on every model that you mask: a leak throws no error and makes the loss look "

@@ -105,11 +105,12 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::split_heads,
            .arguments = {"x", "heads"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::split_heads)> {
-             return {{tidy({1, 2, 4}, rng), 2},
-                     {tidy({1, 3, 6}, rng), 2},
-                     {normal({2, 3, 6}, rng), 3},
-                     {normal({3, 5, 7}, rng), 1},
-                     {normal({2, 7, 15}, rng), 5}};
+             return {{places({1, 2, 4}), 2}, {places({2, 2, 4}), 2},      {places({1, 3, 6}), 2},
+                     {places({2, 3, 6}), 3}, {normal({3, 5, 7}, rng), 1}, {normal({2, 7, 15}, rng), 5}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::split_heads)> {
+             const Index B = draw.size(), T = draw.size(), H = draw.size(), D = draw.size();
+             return {places({B, T, H * D}), H};
            },
            .mistakes = mistakes::split_heads,
            .notice = "A head is nothing but a range of channels with a softmax of its own."},
@@ -119,10 +120,14 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::merge_heads,
            .arguments = {"x"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::merge_heads)> {
-             return {{tidy({1, 2, 2, 2}, rng)},
-                     {tidy({1, 2, 3, 1}, rng)},
+             return {{places({1, 2, 2, 2})},
+                     {places({2, 2, 2, 2})},
+                     {places({1, 2, 3, 1})},
                      {normal({2, 3, 5, 2}, rng)},
                      {normal({1, 5, 3, 7}, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::merge_heads)> {
+             return {places({draw.size(), draw.size(), draw.size(), draw.size()})};
            },
            .mistakes = mistakes::merge_heads,
            .notice = "The fused op of the library never splits nor merges: it finds each head by pointer "
@@ -144,9 +149,15 @@ coach::Exercise coach::exercise() {
                      of(1, 4, 4, 2),
                      of(2, 3, 5, 1)};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::multi_head)> {
+             const Index B = draw.size(), T = draw.size(), H = draw.between(1, 3), C = H * draw.between(1, 3);
+             return {draw.tidy({B, T, C}), draw.tidy({C, C}), draw.tidy({C, C}),
+                     draw.tidy({C, C}),    draw.tidy({C, C}), H};
+           },
            .mistakes = mistakes::multi_head,
            .notice = "With one head this is exercise 06 and a matrix behind it; the heads cost nearly "
-                     "nothing more."},
+                     "nothing more.",
+           .library = {"attention"}},
        Question<decltype(exercise::grouped_query)>{
            .name = "grouped_query",
            .answer = exercise::grouped_query,
@@ -159,9 +170,15 @@ coach::Exercise coach::exercise() {
                      {normal({6, 5, 3}, rng), normal({3, 7, 3}, rng), normal({3, 7, 3}, rng)},
                      {normal({3, 2, 3}, rng), normal({3, 3, 3}, rng), normal({3, 3, 3}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::grouped_query)> {
+             const Index G = draw.between(1, 3), H = G * draw.between(1, 3), T = draw.size(), S = draw.size(),
+                         D = draw.size(), E = draw.size();
+             return {draw.tidy({H, T, D}), draw.tidy({G, S, D}), draw.tidy({G, S, E})};
+           },
            .mistakes = mistakes::grouped_query,
            .notice =
-               "G = H is multi-head attention and G = 1 multi-query attention: one formula for all three."},
+               "G = H is multi-head attention and G = 1 multi-query attention: one formula for all three.",
+           .library = {"attention"}},
        Question<decltype(exercise::cache_numbers)>{
            .name = "cache_numbers",
            .answer = exercise::cache_numbers,
@@ -169,6 +186,9 @@ coach::Exercise coach::exercise() {
            .arguments = {"layers", "kv_heads", "head_size", "tokens"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::cache_numbers)> {
              return {{2, 1, 3, 5}, {6, 8, 64, 1000}, {1, 3, 7, 11}, {5, 2, 10, 1 + rng.below(1000)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::cache_numbers)> {
+             return {draw.count(100), draw.count(64), draw.count(256), draw.count(1000000)};
            },
            .mistakes = mistakes::cache_numbers,
            .notice = "It grows with every token that is written: for long texts the cache, not the weights, "

@@ -76,6 +76,13 @@ int t5_bucket(Index distance, bool bidirectional) {
 
 }  // namespace oracle
 
+// The formula meets a whole number there, and on which side of it a machine lands depends on how it is
+// written.
+Index off_the_edge(Index distance) {
+  const Index n = std::abs(distance);
+  return n == 16 || n == 32 || n == 64 || n == 128 ? distance + 1 : distance;
+}
+
 coach::Exercise coach::exercise() {
   return {
       "09_positions",
@@ -86,6 +93,9 @@ coach::Exercise coach::exercise() {
            .arguments = {"T", "C"},
            .cases = [](Rng&) -> Cases<decltype(exercise::sinusoids)> {
              return {{2, 4}, {3, 2}, {5, 6}, {33, 10}, {7, 16}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::sinusoids)> {
+             return {draw.size() + draw.size(0), 2 * draw.size()};
            },
            .mistakes = mistakes::sinusoids,
            .notice =
@@ -98,6 +108,9 @@ coach::Exercise coach::exercise() {
            .cases = [](Rng& rng) -> Cases<decltype(exercise::rotate_pairs)> {
              return {
                  {tidy({2, 2}, rng)}, {tidy({3, 4}, rng)}, {normal({5, 6}, rng)}, {normal({17, 10}, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::rotate_pairs)> {
+             return {draw.tidy({draw.size(), 2 * draw.size()})};
            },
            .mistakes = mistakes::rotate_pairs,
            .notice = "Row 0 stays as it is, and no row changes its length."},
@@ -112,6 +125,10 @@ coach::Exercise coach::exercise() {
                      {normal({5, 6}, rng), normal({5, 6}, rng), normal({5, 4}, rng)},
                      {normal({7, 4}, rng), normal({7, 4}, rng), normal({7, 4}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::rope_attend)> {
+             const Index T = draw.size(), D = 2 * draw.size(), E = draw.size();
+             return {draw.tidy({T, D}), draw.tidy({T, D}), draw.tidy({T, E})};
+           },
            .mistakes = mistakes::rope_attend,
            .notice = "Start all positions at 1000 instead of 0 and nothing changes: only distances count."},
        Question<decltype(exercise::alibi)>{
@@ -121,6 +138,9 @@ coach::Exercise coach::exercise() {
            .arguments = {"heads", "T"},
            .cases = [](Rng&) -> Cases<decltype(exercise::alibi)> {
              return {{2, 2}, {1, 3}, {4, 3}, {8, 5}, {16, 4}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::alibi)> {
+             return {Index(1) << draw.between(0, std::min<Index>(draw.scale, 4)), draw.size()};
            },
            .mistakes = mistakes::alibi,
            .notice = "No parameters and no end: that is why it goes on where a table stops."},
@@ -134,8 +154,12 @@ coach::Exercise coach::exercise() {
                  {-3, true},   {3, true},   {0, true},    {0, false},    {-12, false},
                  {5, false},   {-20, true}, {-20, false}, {50, true},    {-50, false},
                  {-90, false}, {100, true}, {300, true},  {-1000, true}, {-500, false}};
-             for (int i = 0; i < 6; ++i) cases.push_back({rng.below(260) - 130, i % 2 == 0});
+             for (int i = 0; i < 6; ++i) cases.push_back({off_the_edge(rng.below(260) - 130), i % 2 == 0});
              return cases;
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::t5_bucket)> {
+             const Index n = draw.count(400, 0);
+             return {off_the_edge(draw.coin() ? n : -n), draw.coin()};
            },
            .mistakes = mistakes::t5_bucket,
            .notice =

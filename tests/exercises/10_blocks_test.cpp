@@ -110,6 +110,20 @@ Cases<Signature> block_cases(Rng& rng) {
           {normal({5, 3}, rng), bent(1), scaled(-2, 1), norm(1, real(0.5)), norm(3, 0)}};
 }
 
+template <class Signature>
+coach::Case<Signature> drawn_block(coach::Draw& draw) {
+  const auto part = [&]() -> Sublayer {
+    const real factor = real(draw.between(1, 9)) / 3, offset = draw.number();
+    return draw.coin() ? scaled(factor, offset) : bent(-factor);
+  };
+  const auto a_norm = [&]() -> Sublayer {
+    const real gain = real(draw.between(1, 9)) / 2, offset = draw.number();
+    return draw.coin() ? norm(gain, offset) : scaled(gain, offset);
+  };
+  const Shape shape{draw.size(), draw.size()};
+  return {draw.tidy(shape), part(), part(), a_norm(), a_norm()};
+}
+
 Tensor constant_row(Tensor x, Index row, real value) {
   for (Index c = 0; c < x.size(1); ++c) x(row, c) = value;
   return x;
@@ -133,9 +147,17 @@ coach::Exercise coach::exercise() {
                  {constant_row(normal({3, 4}, rng), 1, 2), normal({4}, rng), normal({4}, rng), real(1e-3)},
                  {normal({3, 3}, rng), normal({3}, rng), normal({3}, rng), real(1e-5)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::normalise)> {
+             const Index T = draw.size(), C = draw.size(2);
+             Tensor x = draw.tidy({T, C});
+             if (draw.scale > 1 && draw.rng.below(3) == 0) x = x + real(1000000);  // far above its deviation
+             return {x, draw.tidy({C}), draw.tidy({C}),
+                     draw.one_of<real>({real(1e-5), real(1e-3), real(0.1)})};
+           },
            .mistakes = mistakes::normalise,
            .notice = "Multiply a token by 1000 or add 5 to all of its channels: the result stays. That is "
-                     "what keeps a deep stack calm."},
+                     "what keeps a deep stack calm.",
+           .library = {"layer_norm"}},
        Question<decltype(exercise::normalise_backward)>{
            .name = "normalise_backward",
            .answer = exercise::normalise_backward,
@@ -148,9 +170,15 @@ coach::Exercise coach::exercise() {
                  {normal({5, 7}, rng) * real(3) + real(1), normal({7}, rng), normal({5, 7}, rng), real(1e-5)},
                  {normal({4, 4}, rng), normal({4}, rng), normal({4, 4}, rng), real(0.01)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::normalise_backward)> {
+             const Index T = draw.size(), C = draw.size(2);
+             return {draw.tidy({T, C}), draw.tidy({C}), draw.tidy({T, C}),
+                     draw.one_of<real>({real(1e-3), real(0.1)})};
+           },
            .mistakes = mistakes::normalise_backward,
            .notice = "The gradients of each token sum to 0: adding the same number to all channels changes "
-                     "nothing, so nothing can be gained by it."},
+                     "nothing, so nothing can be gained by it.",
+           .library = {"backward"}},
        Question<decltype(exercise::rms_normalise)>{
            .name = "rms_normalise",
            .answer = exercise::rms_normalise,
@@ -162,14 +190,21 @@ coach::Exercise coach::exercise() {
                      {normal({5, 7}, rng) * real(3) + real(2), normal({7}, rng), real(0.1)},
                      {constant_row(normal({3, 4}, rng), 1, 0), normal({4}, rng), real(1e-3)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::rms_normalise)> {
+             const Index T = draw.size(), C = draw.size();
+             return {draw.tidy({T, C}), draw.tidy({C}),
+                     draw.one_of<real>({real(1e-5), real(1e-3), real(0.1)})};
+           },
            .mistakes = mistakes::rms_normalise,
-           .notice = "One loop less than LayerNorm, and C parameters less: T5 and most models since use it."},
+           .notice = "One loop less than LayerNorm, and C parameters less: T5 and most models since use it.",
+           .library = {"rms_norm"}},
        Question<decltype(exercise::post_norm_block)>{
            .name = "post_norm_block",
            .answer = exercise::post_norm_block,
            .oracle = oracle::post_norm_block,
            .arguments = {"x", "attend", "feed_forward", "first_norm", "second_norm"},
            .cases = block_cases<decltype(exercise::post_norm_block)>,
+           .draw = drawn_block<decltype(exercise::post_norm_block)>,
            .mistakes = mistakes::post_norm_block,
            .notice = "Whatever happens inside, what comes out is normalised; and so is the gradient on its "
                      "way back."},
@@ -179,6 +214,7 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::pre_norm_block,
            .arguments = {"x", "attend", "feed_forward", "first_norm", "second_norm"},
            .cases = block_cases<decltype(exercise::pre_norm_block)>,
+           .draw = drawn_block<decltype(exercise::pre_norm_block)>,
            .mistakes = mistakes::pre_norm_block,
            .notice = "Follow x: two additions and nothing else lie on its way. The gradient takes the same "
                      "way back."},
@@ -193,6 +229,13 @@ coach::Exercise coach::exercise() {
                      {tidy({1, 3}, rng), tensor({{0.25, 0.5, 0.75}}), real(0.5), true},
                      {normal({5, 7}, rng), uniform({5, 7}, rng), real(0.4), true},
                      {normal({3, 5}, rng), uniform({3, 5}, rng), real(0.1), false}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::drop_out)> {
+             const Shape shape{draw.size(), draw.size()};
+             Tensor u = uniform(shape, draw.rng);
+             for (Index i = 0; i < u.numel(); ++i)
+               u.data()[i] = std::floor(10 * u.data()[i]) / 10;  // meets p, too
+             return {draw.tidy(shape), u, real(draw.between(0, 9)) / 10, draw.coin()};
            },
            .mistakes = mistakes::drop_out,
            .notice = "With p = 0.1 the mean stays and the noise is small; the paper drops a tenth after "

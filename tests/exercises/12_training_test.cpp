@@ -59,6 +59,18 @@ real perplexity(const std::vector<real>& losses, const std::vector<Index>& words
 
 }  // namespace oracle
 
+// The tensors that were handed in must hold the new numbers.
+std::string changed_in_place(const coach::Witness<coach::Case<decltype(exercise::clip_gradients)>>& seen) {
+  const std::vector<Tensor>&before = std::get<0>(seen.before), &after = std::get<0>(seen.after);
+  for (Index i = 0; i < std::ssize(before) && i < std::ssize(after); ++i)
+    if (after[i] && before[i].data() != after[i].data())
+      return fmt::format(
+          "It is not in place: gradients[{}] is a new tensor, and whoever holds the old one (the "
+          "optimizer) never sees the change.",
+          i);
+  return "";
+}
+
 coach::Exercise coach::exercise() {
   return {"12_training",
           {Question<decltype(exercise::smoothed_loss)>{
@@ -71,9 +83,14 @@ coach::Exercise coach::exercise() {
                          {tidy({5}, rng), 0, real(0.1)},         {tensor({1000, 999, 998}), 2, real(0.1)},
                          {tensor({-1000, -1002}), 0, real(0.1)}, {normal({7}, rng) * real(3), 4, real(0.2)}};
                },
+               .draw = [](Draw& draw) -> Case<decltype(exercise::smoothed_loss)> {
+                 const Index V = draw.size();
+                 return {draw.up_to_1000({V}), int(draw.rng.below(V)), real(draw.between(0, 5)) / 10};
+               },
                .mistakes = mistakes::smoothed_loss,
                .notice = "With smoothing even a perfect guess costs something, so the model never has a "
-                         "reason to be infinitely sure."},
+                         "reason to be infinitely sure.",
+               .library = {"cross_entropy"}},
            Question<decltype(exercise::sentence_loss)>{
                .name = "sentence_loss",
                .answer = exercise::sentence_loss,
@@ -86,9 +103,15 @@ coach::Exercise coach::exercise() {
                          {normal({4, 5}, rng), IntTensor({4}, {3, 0, 4, 0}), real(0.1)},
                          {normal({7, 3}, rng), IntTensor({7}, {1, 2, 2, 1, 1, 0, 0}), real(0.3)}};
                },
+               .draw = [](Draw& draw) -> Case<decltype(exercise::sentence_loss)> {
+                 const Index T = draw.size(), V = draw.size(2);
+                 return {draw.tidy({T, V}), IntTensor({T}, draw.ints(T, 0, V - 1)),
+                         real(draw.between(0, 3)) / 10};
+               },
                .mistakes = mistakes::sentence_loss,
                .notice =
-                   "The loss of a sentence no longer depends on how much padding its batch happens to need."},
+                   "The loss of a sentence no longer depends on how much padding its batch happens to need.",
+               .library = {"cross_entropy"}},
            Question<decltype(exercise::learning_rate)>{
                .name = "learning_rate",
                .answer = exercise::learning_rate,
@@ -104,6 +127,10 @@ coach::Exercise coach::exercise() {
                          {4000, 512, 4000},
                          {30000 + rng.below(1000), 512, 4000},
                          {3 + rng.below(5), 7, 30}};
+               },
+               .draw = [](Draw& draw) -> Case<decltype(exercise::learning_rate)> {
+                 const Index step = draw.rng.below(5) ? draw.count(10000000) : -draw.size(0);
+                 return {step, draw.count(10000), draw.count(100000)};
                },
                .mistakes = mistakes::learning_rate,
                .notice =
@@ -121,6 +148,14 @@ coach::Exercise coach::exercise() {
                          {{tensor({0, 0}), tensor({0})}, real(1)},
                          {{normal({3, 5}, rng), normal({7}, rng), normal({1}, rng)}, real(2)}};
                },
+               .draw = [](Draw& draw) -> Case<decltype(exercise::clip_gradients)> {
+                 std::vector<Tensor> gradients;
+                 for (Index i = draw.size(); i > 0; --i)
+                   gradients.push_back(
+                       draw.tidy(draw.coin() ? Shape{draw.size()} : Shape{draw.size(), draw.size()}));
+                 return {gradients, real(draw.between(1, 40)) / 10};
+               },
+               .promise = changed_in_place,
                .mistakes = mistakes::clip_gradients,
                .notice = "Only the length changed: the ratios between any two numbers are as before."},
            Question<decltype(exercise::perplexity)>{
@@ -134,6 +169,15 @@ coach::Exercise coach::exercise() {
                          {{real(0.5), a}, {30, 10}},
                          {{a, a / 2, 2 * a}, {7, 1 + rng.below(5), 3}},
                          {{real(0), real(3), a, real(1)}, {1, 2, 40, 5}}};
+               },
+               .draw = [](Draw& draw) -> Case<decltype(exercise::perplexity)> {
+                 std::vector<real> losses;
+                 std::vector<Index> words;
+                 for (Index i = draw.size(); i > 0; --i) {
+                   losses.push_back(real(draw.between(0, 50)) / 10);
+                   words.push_back(draw.count(1000000));
+                 }
+                 return {losses, words};
                },
                .mistakes = mistakes::perplexity,
                .notice = "A model that knows nothing has the perplexity V, one that knows everything 1."}}};

@@ -1,5 +1,6 @@
 // Grades exercise 13. The right answers are plain loops, to be read beside the lesson.
 #include "mistakes/13_translator.hpp"  // made from mistakes.diff
+#include "lessons/coach/show.hpp"
 
 using namespace attn;
 using namespace exercise;
@@ -151,95 +152,130 @@ const Words sentence = {"the", "black", "cat", "eats", "a", "small", "red", "app
 }  // namespace
 
 coach::Exercise coach::exercise() {
-  return {"13_translator",
-          {Question<decltype(exercise::dictate)>{.name = "dictate",
-                                                 .answer = exercise::dictate,
-                                                 .oracle = oracle::dictate,
-                                                 .arguments = {"targets"},
-                                                 .cases = [](Rng& rng) -> Cases<decltype(exercise::dictate)> {
-                                                   return {{{{5, 6}}},
-                                                           {{{5, 6}, {7}}},
-                                                           {{some_sentence(1, rng), some_sentence(3, rng),
-                                                             some_sentence(2, rng)}},
-                                                           {{some_sentence(7, rng), some_sentence(4, rng),
-                                                             some_sentence(7, rng), some_sentence(1, rng)}}};
-                                                 },
-                                                 .mistakes = mistakes::dictate,
-                                                 .notice = "One pass through the decoder asks for every next "
-                                                           "word at once: a sentence of n words is n + 1 "
-                                                           "questions."},
-           Question<decltype(exercise::three_masks)>{
-               .name = "three_masks",
-               .answer = exercise::three_masks,
-               .oracle = oracle::three_masks,
-               .arguments = {"source", "reads"},
-               .cases = [](Rng& rng) -> Cases<decltype(exercise::three_masks)> {
-                 return {{padded({2}, 2, true, rng), padded({2}, 2, false, rng)},
-                         {padded({2}, 3, true, rng), padded({2}, 3, false, rng)},
-                         {padded({4, 2}, 4, true, rng), padded({2, 3}, 3, false, rng)},
-                         {padded({1, 3, 2}, 3, true, rng), padded({5, 2, 4}, 5, false, rng)}};
-               },
-               .mistakes = mistakes::three_masks,
-               .notice = "Two of the three masks are the same columns: the source's padding, seen by two "
-                         "kinds of query."},
-           Question<decltype(exercise::write_greedily)>{
-               .name = "write_greedily",
-               .answer = exercise::write_greedily,
-               .oracle = oracle::write_greedily,
-               .arguments = {"model", "max_length"},
-               .cases = [](Rng& rng) -> Cases<decltype(exercise::write_greedily)> {
-                 return {{model_of(rng.bits64(), 5, 2), 10},
-                         {model_of(rng.bits64(), 7, 1), 10},
-                         {model_of(rng.bits64(), 6, 0), 3},
-                         {model_of(rng.bits64(), 17, 6), 9},
-                         {model_of(rng.bits64(), 33, 0), 7},
-                         {model_of(rng.bits64(), 6, 3, -5), 8},  // all scores are negative
-                         {model_of(rng.bits64(), 5, 0), 0}};
-               },
-               .mistakes = mistakes::write_greedily,
-               .notice =
-                   "Each new word costs a pass over all words before it; lesson 14 keeps what was computed."},
-           Question<decltype(exercise::clipped_matches)>{
-               .name = "clipped_matches",
-               .answer = exercise::clipped_matches,
-               .oracle = oracle::clipped_matches,
-               .arguments = {"output", "reference", "n"},
-               .cases = [](Rng& rng) -> Cases<decltype(exercise::clipped_matches)> {
-                 return {{{"the", "the", "cat"}, {"the", "cat", "sat"}, 1},
-                         {{"the", "the", "cat"}, {"the", "cat", "sat"}, 2},
-                         {{"cat", "black", "the", "cat"}, {"the", "black", "cat"}, 2},
-                         {{"le"}, {"le", "chat"}, 2},
-                         {{"le"}, {"le", "chat"}, 4},
-                         {{"no", "where"}, {"now", "here"}, 2},
-                         {{"a", "b", "a", "b", "a"}, {"b", "a", "b", "a", "c", "c"}, 2},
-                         {some_words(9, rng), some_words(7, rng), 2},
-                         {some_words(7, rng), some_words(9, rng), 1},
-                         {some_words(15, rng), some_words(13, rng), 3}};
-               },
-               .mistakes = mistakes::clipped_matches,
-               .notice = "Runs of one word measure whether the right words are there, runs of four whether "
-                         "they stand in the right order."},
-           Question<decltype(exercise::corpus_bleu)>{
-               .name = "corpus_bleu",
-               .answer = exercise::corpus_bleu,
-               .oracle = oracle::corpus_bleu,
-               .arguments = {"outputs", "references"},
-               .cases = [](Rng& rng) -> Cases<decltype(exercise::corpus_bleu)> {
-                 const Words first = some_words(11, rng), second = some_words(13, rng),
-                             third = some_words(9, rng);
-                 Words longer = sentence;
-                 longer.insert(longer.end(), {"today", "a"});
-                 return {{{{"a", "b", "c", "d"}}, {{"a", "b", "c", "d", "e"}}},
-                         {{longer}, {sentence}},
-                         {{{"the", "black", "cat"}}, {sentence}},
-                         {{{"some", "black", "apple", "eats", "cat"}}, {sentence}},
-                         {{{"the", "black", "cat", "eats", "a", "red", "apple"}, {"the", "cat"}},
-                          {sentence, {"the", "cat", "is", "here"}}},
-                         {{nearly(first, rng), sentence, nearly(third, rng)}, {first, sentence, third}},
-                         {{nearly(second, rng), {"the", "black", "cat", "eats", "a", "small"}},
-                          {second, sentence}}};
-               },
-               .mistakes = mistakes::corpus_bleu,
-               .notice = "sacreBLEU's score is this one with several references, a fixed way to cut text "
-                         "into words, and a little smoothing where nothing matches."}}};
+  return {
+      "13_translator",
+      {Question<decltype(exercise::dictate)>{.name = "dictate",
+                                             .answer = exercise::dictate,
+                                             .oracle = oracle::dictate,
+                                             .arguments = {"targets"},
+                                             .cases = [](Rng& rng) -> Cases<decltype(exercise::dictate)> {
+                                               return {{{{5, 6}}},
+                                                       {{{5, 6}, {7}}},
+                                                       {{some_sentence(1, rng), some_sentence(3, rng),
+                                                         some_sentence(2, rng)}},
+                                                       {{some_sentence(7, rng), some_sentence(4, rng),
+                                                         some_sentence(7, rng), some_sentence(1, rng)}}};
+                                             },
+                                             .draw = [](Draw& draw) -> Case<decltype(exercise::dictate)> {
+                                               std::vector<Sentence> targets(std::size_t(draw.size()));
+                                               for (Sentence& target : targets)
+                                                 target = some_sentence(draw.size(0), draw.rng);
+                                               return {targets};
+                                             },
+                                             .mistakes = mistakes::dictate,
+                                             .notice = "One pass through the decoder asks for every next "
+                                                       "word at once: a sentence of n words is n + 1 "
+                                                       "questions."},
+       Question<decltype(exercise::three_masks)>{
+           .name = "three_masks",
+           .answer = exercise::three_masks,
+           .oracle = oracle::three_masks,
+           .arguments = {"source", "reads"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::three_masks)> {
+             return {{padded({2}, 2, true, rng), padded({2}, 2, false, rng)},
+                     {padded({2}, 3, true, rng), padded({2}, 3, false, rng)},
+                     {padded({4, 2}, 4, true, rng), padded({2, 3}, 3, false, rng)},
+                     {padded({1, 3, 2}, 3, true, rng), padded({5, 2, 4}, 5, false, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::three_masks)> {
+             const Index B = draw.size(), S = draw.size(), T = draw.size();
+             std::vector<Index> sources, targets;
+             for (Index b = 0; b < B; ++b) {
+               sources.push_back(draw.between(1, S));
+               targets.push_back(draw.between(1, T));
+             }
+             return {padded(sources, S, true, draw.rng), padded(targets, T, false, draw.rng)};
+           },
+           .mistakes = mistakes::three_masks,
+           .notice = "Two of the three masks are the same columns: the source's padding, seen by two "
+                     "kinds of query."},
+       Question<decltype(exercise::write_greedily)>{
+           .name = "write_greedily",
+           .answer = exercise::write_greedily,
+           .oracle = oracle::write_greedily,
+           .arguments = {"model", "max_length"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::write_greedily)> {
+             return {{model_of(rng.bits64(), 5, 2), 10},
+                     {model_of(rng.bits64(), 7, 1), 10},
+                     {model_of(rng.bits64(), 6, 0), 3},
+                     {model_of(rng.bits64(), 17, 6), 9},
+                     {model_of(rng.bits64(), 33, 0), 7},
+                     {model_of(rng.bits64(), 6, 3, -5), 8},  // all scores are negative
+                     {model_of(rng.bits64(), 5, 0), 0}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::write_greedily)> {
+             const int length = int(draw.size(0));
+             return {model_of(draw.rng.bits64(), int(draw.size(3)), length, draw.one_of<double>({0, 0, -5})),
+                     int(draw.between(0, 2 + 2 * length))};
+           },
+           .mistakes = mistakes::write_greedily,
+           .notice =
+               "Each new word costs a pass over all words before it; lesson 14 keeps what was computed.",
+           .show_answer = highest_scores},
+       Question<decltype(exercise::clipped_matches)>{
+           .name = "clipped_matches",
+           .answer = exercise::clipped_matches,
+           .oracle = oracle::clipped_matches,
+           .arguments = {"output", "reference", "n"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::clipped_matches)> {
+             return {{{"the", "the", "cat"}, {"the", "cat", "sat"}, 1},
+                     {{"the", "the", "cat"}, {"the", "cat", "sat"}, 2},
+                     {{"cat", "black", "the", "cat"}, {"the", "black", "cat"}, 2},
+                     {{"le"}, {"le", "chat"}, 2},
+                     {{"le"}, {"le", "chat"}, 4},
+                     {{"no", "where"}, {"now", "here"}, 2},
+                     {{"a", "b", "a", "b", "a"}, {"b", "a", "b", "a", "c", "c"}, 2},
+                     {some_words(9, rng), some_words(7, rng), 2},
+                     {some_words(7, rng), some_words(9, rng), 1},
+                     {some_words(15, rng), some_words(13, rng), 3}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::clipped_matches)> {
+             return {some_words(draw.size(0), draw.rng), some_words(draw.size(0), draw.rng),
+                     int(draw.between(1, 4))};
+           },
+           .mistakes = mistakes::clipped_matches,
+           .notice = "Runs of one word measure whether the right words are there, runs of four whether "
+                     "they stand in the right order."},
+       Question<decltype(exercise::corpus_bleu)>{
+           .name = "corpus_bleu",
+           .answer = exercise::corpus_bleu,
+           .oracle = oracle::corpus_bleu,
+           .arguments = {"outputs", "references"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::corpus_bleu)> {
+             const Words first = some_words(11, rng), second = some_words(13, rng),
+                         third = some_words(9, rng);
+             Words longer = sentence;
+             longer.insert(longer.end(), {"today", "a"});
+             return {
+                 {{{"a", "b", "c", "d"}}, {{"a", "b", "c", "d", "e"}}},
+                 {{longer}, {sentence}},
+                 {{{"the", "black", "cat"}}, {sentence}},
+                 {{{"some", "black", "apple", "eats", "cat"}}, {sentence}},
+                 {{{"the", "black", "cat", "eats", "a", "red", "apple"}, {"the", "cat"}},
+                  {sentence, {"the", "cat", "is", "here"}}},
+                 {{nearly(first, rng), sentence, nearly(third, rng)}, {first, sentence, third}},
+                 {{nearly(second, rng), {"the", "black", "cat", "eats", "a", "small"}}, {second, sentence}}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::corpus_bleu)> {
+             std::vector<Words> outputs, references;
+             for (Index i = draw.size(); i > 0; --i) {
+               references.push_back(some_words(4 + draw.size(), draw.rng));
+               outputs.push_back(draw.rng.below(4) ? nearly(references.back(), draw.rng) : references.back());
+               if (draw.rng.below(4) == 0) outputs.back().resize(std::size_t(draw.size()), "ici");
+             }
+             return {outputs, references};
+           },
+           .mistakes = mistakes::corpus_bleu,
+           .notice = "sacreBLEU's score is this one with several references, a fixed way to cut text "
+                     "into words, and a little smoothing where nothing matches."}}};
 }

@@ -1,5 +1,6 @@
 // Grades exercise 14. The right answers are plain loops, to be read beside the lesson.
 #include "mistakes/14_decoding.hpp"  // made from mistakes.diff
+#include "lessons/coach/show.hpp"
 
 using namespace attn;
 using coach::Cases;
@@ -106,7 +107,8 @@ Tensor cached_step(const Tensor& x, const Tensor& positions, const HeadWeights& 
 namespace {
 
 // A language of V words in which what comes next hangs on everything before; `ending` makes eos likelier.
-Model random_model(Index V, double ending, Rng& rng) {
+// With `any_first`, token 0 and bos are words like the others and may win.
+Model random_model(Index V, double ending, Rng& rng, bool any_first = false) {
   const std::uint64_t seed = rng.bits64();
   return [=](const std::vector<int>& written) {
     std::uint64_t key = seed;
@@ -116,7 +118,7 @@ Model random_model(Index V, double ending, Rng& rng) {
     std::vector<double> scores;
     double sum = 0;
     for (Index v = 0; v < V; ++v) {
-      scores.push_back(1.2 * own.normal() + (v == exercise::eos ? ending : v < 2 ? -6.0 : 0.0));
+      scores.push_back(1.2 * own.normal() + (v == exercise::eos ? ending : v < 2 && !any_first ? -6.0 : 0.0));
       sum += std::exp(scores.back());
     }
     for (double& score : scores) score -= std::log(sum);
@@ -213,6 +215,9 @@ coach::Exercise coach::exercise() {
            .cases = [](Rng& rng) -> Cases<decltype(exercise::length_score)> {
              return {{-6, 7, 1}, {-6, 7, 0}, {-2, 1, 0.6}, {-3.5, 4, 2}, {-1 - rng.uniform(), 11, 0.6}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::length_score)> {
+             return {-double(draw.between(1, 200)) / 10, int(draw.size()), double(draw.between(0, 20)) / 10};
+           },
            .mistakes = mistakes::length_score,
            .notice = "With length 1 the penalty is 1, whatever α is: that is what the 5 and the 6 are for."},
        Question<decltype(exercise::search_beam)>{
@@ -230,9 +235,13 @@ coach::Exercise coach::exercise() {
                                   i % 3 == 0 ? 0.6 : 1.5);
              return cases;
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::search_beam)> {
+             return {random_model(draw.size(3), draw.one_of<double>({-0.7, 0, 0.7}), draw.rng, draw.coin()),
+                     int(draw.between(1, 4)), int(draw.size()), draw.one_of<double>({0, 0.6, 1, 2})};
+           },
            .mistakes = mistakes::search_beam,
-           .notice =
-               "With width 1 this is greedy decoding; with width V^T it would be an exhaustive search."},
+           .notice = "With width 1 this is greedy decoding; with width V^T it would be an exhaustive search.",
+           .show_answer = likeliest},
        Question<decltype(exercise::keep_top_k)>{
            .name = "keep_top_k",
            .answer = exercise::keep_top_k,
@@ -244,6 +253,10 @@ coach::Exercise coach::exercise() {
                      {probabilities(5, rng), 3},
                      {probabilities(3, rng), 7},
                      {probabilities(11, rng), 4}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::keep_top_k)> {
+             const Index n = draw.size();
+             return {probabilities(n, draw.rng), int(draw.between(1, n + 1))};
            },
            .mistakes = mistakes::keep_top_k,
            .notice = "k = 1 is greedy. The same k is too many where the model is sure, and too few where it "
@@ -261,6 +274,9 @@ coach::Exercise coach::exercise() {
                      {{0.125, 0.25, 0.0625, 0.5, 0.0625 / 2, 0.0625 / 4}, 0.75},  // reached exactly
                      {probabilities(11, rng), 0.75}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::keep_top_p)> {
+             return {probabilities(draw.size(), draw.rng), 0.02 + 0.97 * draw.rng.uniform()};
+           },
            .mistakes = mistakes::keep_top_p,
            .notice =
                "How many words stay is decided by the model: one where it is sure, many where it is not."},
@@ -274,6 +290,11 @@ coach::Exercise coach::exercise() {
                      {tidy({2}, rng), tidy({4, 2}, rng), head(2, rng), cache_of(1, 2, rng)},
                      {tidy({3}, rng), tidy({6, 3}, rng), head(3, rng), cache_of(3, 3, rng)},
                      {tidy({5}, rng), tidy({9, 5}, rng), head(5, rng), cache_of(7, 5, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::cached_step)> {
+             const Index C = draw.size(), T = draw.size(0);
+             return {draw.tidy({C}), draw.tidy({T + 1 + draw.size(0), C}), head(C, draw.rng),
+                     cache_of(T, C, draw.rng)};
            },
            .mistakes = mistakes::cached_step,
            .notice = "No mask was needed: the cache holds nothing of the future."}}};

@@ -1,5 +1,6 @@
 // Grades exercise 15. The right answers are plain loops, to be read beside the lesson.
 #include "mistakes/15_gpt.hpp"  // made from mistakes.diff
+#include "lessons/coach/show.hpp"
 
 using namespace attn;
 using coach::Cases;
@@ -143,6 +144,12 @@ coach::Exercise coach::exercise() {
                      {counting(17, first), {3, 0, 9}, 5},
                      {some_tokens(33, 11, rng), {7, 20, 1, 25}, 7}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::next_token_windows)> {
+             const int T = int(draw.size()), n = T + 1 + int(draw.size(0));
+             const bool leaves = draw.rng.below(3) == 0;
+             return {draw.ints(n, 3, 99),
+                     draw.ints(draw.size(), leaves ? -2 : 0, n - T - 1 + (leaves ? 2 : 0)), T};
+           },
            .mistakes = mistakes::next_token_windows,
            .notice = "T tokens give T lessons at once: that is why a language model learns so much from a "
                      "text, and why the causal mask has to be right."},
@@ -159,8 +166,13 @@ coach::Exercise coach::exercise() {
                      {tensor({{-1000, -1001}, {-1002, -1000}}), {1, 0}},
                      {normal({7, 5}, rng), some_tokens(7, 5, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::next_token_loss)> {
+             const Index T = draw.size(), V = draw.size();
+             return {draw.up_to_1000({T, V}), draw.ints(T, 0, V - 1)};
+           },
            .mistakes = mistakes::next_token_loss,
-           .notice = "A model that knows nothing pays log V; divide a loss by log 2 and you have bits."},
+           .notice = "A model that knows nothing pays log V; divide a loss by log 2 and you have bits.",
+           .library = {"cross_entropy"}},
        Question<decltype(exercise::gpt_logits)>{
            .name = "gpt_logits",
            .answer = exercise::gpt_logits,
@@ -173,6 +185,12 @@ coach::Exercise coach::exercise() {
                      {gpt_of(5, 3, 3, 1, rng), some_tokens(3, 3, rng)},
                      {gpt_of(5, 3, 3, 1, rng), some_tokens(4, 3, rng)},
                      {gpt_of(11, 7, 13, 3, rng), some_tokens(9, 11, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::gpt_logits)> {
+             const Index V = draw.size(), length = draw.size();
+             const Index T = draw.rng.below(5) ? draw.between(1, length) : length + 1;
+             return {gpt_of(V, draw.size(2), length, int(draw.between(0, 3)), draw.rng),
+                     draw.ints(T, 0, V - 1)};
            },
            .mistakes = mistakes::gpt_logits,
            .notice = "Nothing here depends on how long the training was or how large the model is: GPT-2 is "
@@ -191,7 +209,13 @@ coach::Exercise coach::exercise() {
                      {model_of(rng.bits64(), 7, 5), {3, 2}, 0, 5},
                      {model_of(rng.bits64(), 3, 5, -6), {1}, 15, 5}};  // all logits are negative
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::generate)> {
+             const Index V = draw.size(2), limit = draw.size();
+             return {model_of(draw.rng.bits64(), V, int(limit), draw.one_of<double>({0, 0, -6})),
+                     draw.ints(draw.size(), 0, V - 1), int(draw.size(0)), int(limit)};
+           },
            .mistakes = mistakes::generate,
            .notice =
-               "Each token costs a pass over the whole context; the cache of lesson 14 makes it one step."}}};
+               "Each token costs a pass over the whole context; the cache of lesson 14 makes it one step.",
+           .show_answer = highest_scores}}};
 }

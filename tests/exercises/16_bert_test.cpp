@@ -137,6 +137,18 @@ coach::Exercise coach::exercise() {
                  sentence_of(11, 3, rng),
                  sentence_of(17, 0, rng)};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::mask_tokens)> {
+             const Index T = draw.size();
+             Case<decltype(exercise::mask_tokens)> drawn;
+             auto& [tokens, choose, lot, other] = drawn;
+             for (Index t = 0; t < T; ++t) {  // the limits themselves, too
+               tokens.push_back(int(draw.between(0, first_word + 6)));
+               choose.push_back(draw.one_of<double>({0.0, 0.1, 0.149, 0.15, 0.5}));
+               lot.push_back(draw.one_of<double>({0.0, 0.5, 0.8, 0.85, 0.9, 0.95}));
+               other.push_back(first_word + 20 + int(draw.rng.below(20)));
+             }
+             return drawn;
+           },
            .mistakes = mistakes::mask_tokens,
            .notice =
                "One word in seven is asked for, so BERT learns from a text seven times less at once than "
@@ -153,10 +165,15 @@ coach::Exercise coach::exercise() {
                      {normal({5, 7}, rng), some_targets(5, 7, rng), {0, 1, 1, 0, 1}},
                      {normal({9, 5}, rng), some_targets(9, 5, rng), {0, 1, 0, 0, 0, 1, 1, 0, 1}}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::mlm_loss)> {
+             const Index T = draw.size(), V = draw.size();
+             return {draw.tidy({T, V}), draw.ints(T, 0, V - 1), draw.ints(T, 0, 1)};
+           },
            .mistakes = mistakes::mlm_loss,
            .notice =
                "Rows that are not asked for get no gradient through the head, but attention still looks at "
-               "their words."},
+               "their words.",
+           .library = {"cross_entropy"}},
        Question<decltype(exercise::join_pair)>{
            .name = "join_pair",
            .answer = exercise::join_pair,
@@ -166,6 +183,9 @@ coach::Exercise coach::exercise() {
              return {{some_words(1, rng), some_words(2, rng)},
                      {some_words(3, rng), some_words(1, rng)},
                      {some_words(5, rng), some_words(7, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::join_pair)> {
+             return {some_words(draw.size(), draw.rng), some_words(draw.size(), draw.rng)};
            },
            .mistakes = mistakes::join_pair,
            .notice = "The same row serves every task on two texts: question and passage, claim and proof."},
@@ -181,6 +201,11 @@ coach::Exercise coach::exercise() {
                  {normal({5, 4, 7}, rng), normal({7, 7}, rng), normal({7}, rng), normal({3, 7}, rng),
                   normal({3}, rng)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::classify)> {
+             const Index B = draw.size(), T = draw.size(), C = draw.size(), K = draw.size();
+             return {draw.tidy({B, T, C}), draw.tidy({C, C}), draw.tidy({C}), draw.tidy({K, C}),
+                     draw.tidy({K})};
+           },
            .mistakes = mistakes::classify,
            .notice = "Leave out the selection and the same head tags every word: that is token "
                      "classification."},
@@ -194,6 +219,10 @@ coach::Exercise coach::exercise() {
                      {tidy({2, 3}, rng), tidy({2, 3}, rng), 2.0},
                      {normal({3, 3}, rng) * real(2), normal({3, 3}, rng) * real(2), 3.0},
                      {normal({5, 7}, rng) * real(2), normal({5, 7}, rng) * real(3), 1.5}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::distillation_loss)> {
+             const Shape shape{draw.size(), draw.size(2)};
+             return {draw.tidy(shape) * real(2), draw.tidy(shape) * real(2), double(draw.between(1, 8)) / 2};
            },
            .mistakes = mistakes::distillation_loss,
            .notice =

@@ -76,6 +76,35 @@ std::vector<int> words(Index count, Rng& rng) {
   return out;
 }
 
+// Spans that do not touch, in order; often none, often one at the very beginning or end.
+std::vector<std::pair<Index, Index>> drawn_spans(coach::Draw& draw, Index length) {
+  std::vector<std::pair<Index, Index>> spans;
+  for (Index begin = draw.between(0, 2); begin < length;) {
+    const Index size = draw.between(1, std::min<Index>(3, length - begin));
+    spans.emplace_back(begin, size);
+    begin += size + draw.between(1, 3);
+  }
+  return spans;
+}
+
+// What a model might write: its spans in any order, some empty, not always closed, now and then one missing.
+std::tuple<std::vector<int>, std::vector<int>, int> drawn_answer(coach::Draw& draw) {
+  const int first = int(draw.between(90, 500)), spans = int(draw.size(0));
+  std::vector<int> input = words(draw.size(0), draw.rng), target, order;
+  for (int n = 0; n < spans; ++n) {
+    order.insert(order.begin() + draw.rng.below(n + 1), n);
+    input.push_back(first + n);
+    for (const int word : words(draw.between(0, 2), draw.rng)) input.push_back(word);
+  }
+  if (!order.empty() && draw.rng.below(5) == 0) order.pop_back();
+  for (const int n : order) {
+    target.push_back(first + n);
+    for (const int word : words(draw.between(0, 3), draw.rng)) target.push_back(word);
+  }
+  if (draw.coin()) target.push_back(first + spans);
+  return {input, target, first};
+}
+
 }  // namespace
 
 coach::Exercise coach::exercise() {
@@ -91,6 +120,10 @@ coach::Exercise coach::exercise() {
                      {43, 0.15, 3.0}, {63, 0.4, 2.0},  {100, 0.15, 3.0}, {512, 0.15, 20.0}, {2, 0.9, 1.0},
                      {6, 0.99, 2.0},  {13, 0.2, 1.9},  {17, 0.3, 1.0},   {9, 0.39, 1.0},    {4, 0.5, 1.0}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::span_counts)> {
+             return {draw.count(600, 2), double(draw.between(1, 99)) / 100,
+                     1 + double(draw.between(0, 40)) / 10};
+           },
            .mistakes = mistakes::span_counts,
            .notice = "15% in spans of 3 are one hole in twenty tokens: the decoder has little to write, and "
                      "each word of it teaches."},
@@ -105,6 +138,10 @@ coach::Exercise coach::exercise() {
                      {words(7, rng), {{0, 2}, {3, 3}}, 90},
                      {words(4, rng), {}, 100},
                      {words(17, rng), {{2, 1}, {5, 4}, {11, 3}}, 1000}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::corrupt_at)> {
+             const Index length = draw.size() + draw.size(0);
+             return {words(length, draw.rng), drawn_spans(draw, length), int(draw.between(90, 1000))};
            },
            .mistakes = mistakes::corrupt_at,
            .notice = "Nothing is lost: input and target together are the text. That is what the next "
@@ -125,6 +162,7 @@ coach::Exercise coach::exercise() {
                      {{1, 100, 2, 101}, {100, 8, 102}, 100},                // a span is missing
                      {holes.first, holes.second, 90}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::rebuild)> { return drawn_answer(draw); },
            .mistakes = mistakes::rebuild,
            .notice = "A target is only text, so a model can write a bad one: whoever reads answers of models "
                      "has to be ready for that."},
@@ -137,6 +175,11 @@ coach::Exercise coach::exercise() {
              return {
                  {"hi"},      {"a b"}, {"é"}, {""}, {"나는 cat"}, {" two  Blanks "}, {std::string("a\0b", 3)},
                  {"\xFD\xFF"}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::byte_ids)> {
+             std::string text;
+             for (Index i = draw.size(0); i > 0; --i) text += static_cast<char>(draw.rng.below(256));
+             return {text};
            },
            .mistakes = mistakes::byte_ids,
            .notice =

@@ -76,6 +76,23 @@ std::vector<real> tidy_list(Index n, Rng& rng, real factor = 1) {
 
 }  // namespace
 
+namespace {
+
+// For a long row, scores of one tile are far less than the row; the output and some small buffers are
+// allowed.
+std::string holds_one_tile(const coach::Witness<coach::Case<decltype(exercise::tiled_attend)>>& seen) {
+  const auto& [q, k, v, tile] = seen.after;
+  const Index row = k.size(0) * Index(sizeof(real));
+  const Index allowed = (q.size(0) * v.size(1) + 8 * tile) * Index(sizeof(real)) + 8192;
+  if (row < 2 * allowed || seen.most_bytes < row) return "";
+  return fmt::format(
+      "It holds {} bytes at a time, as much as whole rows of {} scores: at most `tile` ({}) scores "
+      "may be held.",
+      seen.most_bytes, k.size(0), tile);
+}
+
+}  // namespace
+
 coach::Exercise coach::exercise() {
   return {
       "18_fast_attention",
@@ -94,6 +111,12 @@ coach::Exercise coach::exercise() {
                      {real(-1000), real(1.1), {real(-1003), real(-1001), real(-1002)}},
                      {real(0.1), real(2), tidy_list(17, rng, 3)}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::absorb_tile)> {
+             const bool first = draw.rng.below(3) == 0;
+             const real largest = first ? -oracle::infinity : draw.up_to_1000({1})(0);
+             return {largest, first ? real(0) : real(draw.between(10, 50)) / 10,
+                     draw.up_to_1000({draw.size()}).values()};
+           },
            .mistakes = mistakes::absorb_tile,
            .notice =
                "Two numbers a row stand for a row of any length: that is why the matrix need not exist."},
@@ -110,8 +133,15 @@ coach::Exercise coach::exercise() {
                      {normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng), 3},
                      {normal({5, 7}, rng), normal({11, 7}, rng), normal({11, 3}, rng), 4},
                      {normal({4, 5}, rng) * real(30), normal({9, 5}, rng) * real(30), normal({9, 2}, rng), 2},
-                     {normal({2, 3}, rng), normal({5, 3}, rng), normal({5, 4}, rng), 17}};
+                     {normal({2, 3}, rng), normal({5, 3}, rng), normal({5, 4}, rng), 17},
+                     {normal({2, 2}, rng), normal({3000, 2}, rng), normal({3000, 1}, rng), 7}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::tiled_attend)> {
+             const Index T = draw.size(), S = draw.size(), D = draw.size(), E = draw.size();
+             const real factor = draw.one_of<real>({1, 1, 20});
+             return {draw.tidy({T, D}) * factor, draw.tidy({S, D}) * factor, draw.tidy({S, E}), draw.size()};
+           },
+           .promise = holds_one_tile,
            .mistakes = mistakes::tiled_attend,
            .notice = "Any tile gives the same numbers, so its size is free to fit the cache: 96 × 128 in "
                      "core/ops_attention.cpp."},
@@ -124,6 +154,9 @@ coach::Exercise coach::exercise() {
              return {{3, 2, true},  {3, 2, false}, {3, 1, true},  {5, 1, false}, {5, 3, true},
                      {7, 3, false}, {5, 5, true},  {5, 4, false}, {5, 9, true},  {7, 17, false}};
            },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::window_mask)> {
+             return {draw.size() + draw.size(0), draw.size(), draw.coin()};
+           },
            .mistakes = mistakes::window_mask,
            .notice =
                "A band of T·w ones: stack L such layers and a token still hears from L·(w − 1) places away."},
@@ -133,8 +166,13 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::share_heads,
            .arguments = {"k", "heads"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::share_heads)> {
-             return {{tidy({2, 1, 1}, rng), 4},   {tidy({2, 2, 1}, rng), 6},   {normal({3, 2, 3}, rng), 6},
-                     {normal({1, 3, 2}, rng), 5}, {normal({3, 5, 2}, rng), 3}, {normal({2, 3, 2}, rng), 5}};
+             return {{places({2, 1, 1}) + 1, 4},  {places({2, 2, 1}) + 1, 6},  {places({3, 2, 3}), 6},
+                     {normal({1, 3, 2}, rng), 5}, {normal({3, 5, 2}, rng), 3}, {normal({2, 3, 2}, rng), 5},
+                     {normal({4, 2, 2}, rng), 2}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::share_heads)> {
+             const Index kv = draw.size(), heads = draw.rng.below(3) ? kv * draw.between(1, 3) : draw.size();
+             return {places({kv, draw.size(), draw.size()}), heads};
            },
            .mistakes = mistakes::share_heads,
            .notice = "With as many kv heads as heads nothing changes; with one it is multi-query attention. "
@@ -150,6 +188,15 @@ coach::Exercise coach::exercise() {
                      {2, 100, 96, 12, 4, 4},
                      {32, 8192, 4096, 32, 8, 2},
                      {32, 8192, 4096, 32, 32, 2}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::cache_bytes)> {
+             const Index kv = draw.between(1, 8), heads = kv * draw.between(1, 8);
+             return {draw.count(100),
+                     draw.count(1000000),
+                     heads * draw.count(256),
+                     heads,
+                     kv,
+                     draw.one_of<Index>({1, 2, 4, 8})};
            },
            .mistakes = mistakes::cache_bytes,
            .notice = "The last cases are a model of some eight billion parameters: 1.07 GB for one text of "

@@ -1,6 +1,6 @@
-// The element-wise kernels of every instruction set this CPU can run, against plain loops in higher
-// precision. The accuracy of the activations is stated in `functions` below, in units of the last place
-// (ulp).
+// The element-wise kernels of every instruction set this CPU can run, against plain loops in
+// higher precision. The accuracy of the activations is stated in `functions` below, in units of
+// the last place (ulp).
 #include "core/kernels.hpp"
 
 #include <doctest/doctest.h>

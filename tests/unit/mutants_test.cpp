@@ -33,6 +33,10 @@ const char* const solution =
     "          bool sure) {\n"
     "  return twice(four(x));\n"
     "}\n"
+    "int sixteen(int x) {\n"
+    "  const int y = twice(eight(x, true));\n"
+    "  return y;\n"
+    "}\n"
     "}  // namespace exercise\n";
 
 struct Lesson {
@@ -80,13 +84,15 @@ TEST_CASE("a change of the solution makes a wrong function with its name, reason
         "int four(int x) {\n   int y = x;\n  y = twice(y);\n  y += 0;\n  y += 0;\n"
         "  return y;\n}\n");
   CHECK(mutant(header, 2).find("  y = twice(y);\n   y = twice(y);\n") != std::string::npos);
-  CHECK(header.find("{\"once\", \"Only once.\", \"Doubling\", solution::mutant_1::four, false},") !=
+  CHECK(header.find("{\"once\", \"Only once.\", \"Doubling\", exercise::solution::mutant_1::four, false},") !=
         std::string::npos);
-  CHECK(header.find("{\"\\\"thrice\\\"\", \"Too often.\", \"Elsewhere\", solution::mutant_2::four, true},") !=
-        std::string::npos);
+  CHECK(
+      header.find(
+          "{\"\\\"thrice\\\"\", \"Too often.\", \"Elsewhere\", exercise::solution::mutant_2::four, true},") !=
+      std::string::npos);
 }
 
-TEST_CASE("several places change at once, and + lines alone are the whole body") {
+TEST_CASE("several places change at once, in the function itself first; + lines alone are the whole body") {
   const std::string header = Lesson(
                                  "## four\nSee: X\n\n@@ a @@\nWhy.\n-  int y = twice(x);\n+  int y = 1;\n"
                                  "-  return y;\n+  return -y;\n@@ b @@\nWhy.\n+  return 3;\n"
@@ -132,7 +138,7 @@ TEST_CASE("a mistake that leaves a vector throws: its subscripts are checked") {
 TEST_CASE("the compiler is told of every line which file it comes from") {
   const Lesson lesson(
       "## four\nSee: X\n\n@@ a @@\nWhy.\n-  int y = twice(x);\n+  int y = 1;\n+  ++y;\n"
-      "@@ b @@\nWhy.\n+  return 3;\n");
+      "@@ b @@\nWhy.\n+  return 3;\n@@ c @@\nWhy.\n-  y = twice(y);\n");
   std::istringstream header(lesson.header());
   std::string path;
   std::size_t number = 0, compared = 0;
@@ -152,7 +158,7 @@ TEST_CASE("the compiler is told of every line which file it comes from") {
       ++number;
     }
   }
-  CHECK(compared == 7 + 6 + 1);  // the solution, the first mutant, the second
+  CHECK(compared == 9 + 6 + 1 + 4);  // the solution, then a, b and c
 }
 
 TEST_CASE("a change that does not fit the solution is one line with its place") {
@@ -182,6 +188,8 @@ TEST_CASE("a mistake that lacks something is one line with its place") {
   CHECK(Lesson("## four\nSee: X\n@@ a @@\nWhy.\n" + change + "more\n").complaint() ==
         "mistakes.diff:6: four, \"a\": a line of a change begins with -, + or a space");
   CHECK(Lesson("## four\nSee: X\n@@ a\n" + change).complaint() ==
+        "mistakes.diff:3: a mistake begins with `@@ its name @@`");
+  CHECK(Lesson("## four\nSee: X\n@@ @@\nWhy.\n" + change).complaint() ==
         "mistakes.diff:3: a mistake begins with `@@ its name @@`");
   CHECK(Lesson("@@ a @@\n" + change).complaint() ==
         "mistakes.diff:1: a mistake before the first ## function");

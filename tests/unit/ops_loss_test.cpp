@@ -8,8 +8,8 @@
 namespace attn {
 namespace {
 
-// -sum_v q(v) log softmax(x)_v with q = (1 - smoothing) one-hot + smoothing / V, mean over the targets that
-// count.
+// -sum_v q(v) log softmax(x)_v with q = (1 - smoothing) one-hot + smoothing / V, mean over
+// the targets that count.
 double naive_cross_entropy(const Tensor& logits, const IntTensor& targets, double smoothing, int ignore) {
   const Index V = logits.size(-1);
   double total = 0, count = 0;

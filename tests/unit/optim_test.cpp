@@ -1,5 +1,5 @@
-// Optimizers against steps worked out by hand and a composed twin; the parameter block, clipping and
-// schedules.
+// Optimizers against steps worked out by hand and a composed twin; the parameter
+// block, clipping and schedules.
 #include <iterator>  // ssize
 
 #include "nn/linear.hpp"

@@ -198,8 +198,8 @@ TEST_CASE("bars below zero, NaN, groups, long names and no bars at all") {
   CHECK_THROWS_AS(bar_chart({"a", "b"}, {1, 2}, {.colors = {0}}), Error);
 }
 
-// All ink between the edge of the picture and the axis, where the longest bar below zero ends, is name and
-// number.
+// All ink between the edge of the picture and the axis, where the longest bar below zero ends,
+// is name and number.
 TEST_CASE("between a bar below zero and its name there is room for its number") {
   const std::vector<std::string> names{"■■■"};
   for (const double value : {-2.0, -std::numeric_limits<double>::infinity()}) {

@@ -1,5 +1,5 @@
-// The terminal twins: never wider than 100 columns, plain text without a terminal, the right cell in the
-// right place.
+// The terminal twins: never wider than 100 columns, plain text without a terminal, the right cell
+// in the right place.
 #include <doctest/doctest.h>
 
 #include <algorithm>  // max

@@ -1,0 +1,150 @@
+#include "lessons/coach/examine.hpp"
+
+#include <algorithm>  // min
+
+#include "lessons/coach/facts.hpp"
+#include "lessons/coach/run_answers.hpp"
+#include "lessons/coach/show.hpp"
+
+namespace coach {
+namespace {
+
+using Kind = Verdict::Kind;
+
+constexpr Index shrinking_draws = 200, shrinking_scale = 4;
+constexpr std::size_t most_facts = 3;
+
+class Examination {
+ public:
+  Examination(const Task& task, const Subject& subject)
+      : task_(task), subject_(subject), key_(task, {.draw_seed = subject.seed}) {}
+
+  Finding run() {
+    const Answers answers = ask(subject_.program, learner, key_.selection, 0, count());
+    finding_.verdict = judge(key_, answers.outcomes);
+    finding_.printed = answers.printed;
+    if (finding_.verdict.kind == Kind::not_started) return finding_;
+    if (finding_.verdict.kind == Kind::passed) {
+      look_for_memory();
+      return finding_;
+    }
+    show(key_, finding_.verdict.input, answers.outcomes[finding_.verdict.input]);
+    for (const Outcome& outcome : answers.outcomes) {
+      if (outcome.changed >= 0 && finding_.changed.empty())
+        finding_.changed = task_.arguments[outcome.changed];
+      if (finding_.broken.empty()) finding_.broken = outcome.broken;
+    }
+    if (finding_.verdict.kind == Kind::ran_away) {
+      finding_.mistakes = recognise(key_, ask_mistakes(key_), answers.outcomes);
+      return finding_;
+    }
+    if (forgets_when_alone()) return finding_;
+    name(answers.outcomes);
+    look_for_smaller();
+    return finding_;
+  }
+
+ private:
+  Index count() const { return std::ssize(key_.inputs); }
+
+  Answers ask(const std::string& program, int candidate, const Selection& selection, Index from, Index until,
+              bool backward = false) const {
+    const Index inputs = selection.chosen_seed ? count() : selection.draws;
+    return run_answers(program,
+                       {.function = task_.name,
+                        .candidate = candidate,
+                        .selection = selection,
+                        .backward = backward,
+                        .from = from,
+                        .until = until,
+                        .file = subject_.file},
+                       inputs);
+  }
+
+  void show(const AnswerKey& key, Index input, const Outcome& answer) {
+    finding_.arguments = key.inputs[input].arguments;
+    finding_.answer = answer;
+    finding_.right = key.right[input];
+    finding_.drawn = input >= key.chosen();
+    finding_.verdict.difference.reset();
+    fault(task_, answer, finding_.right, finding_.verdict.difference);
+  }
+
+  // The same inputs in another order, in a new program: a function without memory gives the same answers.
+  void look_for_memory() {
+    const Answers again = ask(subject_.program, learner, key_.selection, 0, count(), true);
+    const Verdict verdict = judge(key_, again.outcomes);
+    if (verdict.kind == Kind::passed) return;
+    finding_.verdict = verdict;
+    finding_.verdict.kind = Kind::remembers;
+    show(key_, verdict.input, again.outcomes[verdict.input]);
+  }
+
+  // The input that shows the error, alone in a new program.
+  bool forgets_when_alone() {
+    const Index input = finding_.verdict.input;
+    const Answers alone = ask(subject_.program, learner, key_.selection, input, input + 1);
+    std::optional<Difference> difference;
+    if (fault(task_, alone.outcomes[input], key_.right[input], difference) != Kind::passed) return false;
+    finding_.verdict.kind = Kind::remembers;
+    return true;
+  }
+
+  void name(const std::vector<Outcome>& answers) {
+    finding_.mistakes = recognise(key_, ask_mistakes(key_), answers);
+    for (Recognised& recognised : finding_.mistakes)
+      if (recognised.fit == Recognised::Fit::exact && !agrees_on_drawn(recognised.mistake, answers))
+        recognised.fit = Recognised::Fit::close;
+    if (finding_.mistakes.empty() || finding_.mistakes[0].fit != Recognised::Fit::exact)
+      finding_.facts = facts(key_, answers, most_facts);
+  }
+
+  // A mistake was written with the chosen inputs in mind: on a drawn one it may even crash, which says
+  // nothing. So it is asked by a program of its own, this one.
+  bool agrees_on_drawn(std::size_t mistake, const std::vector<Outcome>& answers) const {
+    const Answers known = ask("/proc/self/exe", int(mistake), key_.selection, key_.chosen(), count());
+    for (Index i = key_.chosen(); i < count(); ++i)
+      if (known.outcomes[i].kind == Outcome::Kind::answered && answers[i].kind == Outcome::Kind::answered &&
+          compare(answers[i].value, known.outcomes[i].value, task_.tolerance))
+        return false;
+    return true;
+  }
+
+  // Draws many inputs at small scales, and shows the one that is quickest to read and fails in the same way.
+  void look_for_smaller() {
+    if (finding_.verdict.input == 0) return;
+    const Selection small{.chosen_seed = 0,
+                          .draw_seed = subject_.seed + 1,
+                          .draws = shrinking_draws,
+                          .largest_scale = shrinking_scale};
+    const AnswerKey key(task_, small);
+    const Answers answers = ask(subject_.program, learner, small, 0, small.draws);
+    Index best = -1, shortest = effort(finding_.arguments, finding_.right);
+    for (Index i = 0; i < small.draws; ++i) {
+      std::optional<Difference> difference;
+      if (answers.outcomes[i].kind == Outcome::Kind::unasked ||
+          fault(task_, answers.outcomes[i], key.right[i], difference) != finding_.verdict.kind)
+        continue;
+      const Index length = effort(key.inputs[i].arguments, key.right[i]);
+      if (length < shortest) best = i, shortest = length;
+    }
+    if (best >= 0) show(key, best, answers.outcomes[best]);
+  }
+
+  static Index effort(const Value& arguments, const Outcome& right) {
+    Index length = length_of(arguments);
+    for (const Call& call : right.calls) length += length_of(call.asked) + length_of(call.answered);
+    return length;
+  }
+
+  const Task& task_;
+  const Subject& subject_;
+  AnswerKey key_;
+  Finding finding_;
+};
+
+}  // namespace
+
+Finding examine(const Task& task, const Subject& subject) { return Examination(task, subject).run(); }
+
+}  // namespace coach
