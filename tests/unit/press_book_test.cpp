@@ -82,12 +82,9 @@ struct SmallCourse {
           "#pragma once\nnamespace exercise {\nint helper() { return 1; }\n\n// By -inf.\nTensor hide(int n) "
           "{ return "
           "helper(); }\n}\n");
-    write(
-        lesson / "mistakes.hpp",
-        "inline const coach::Mistakes<decltype(exercise::hide)> hide = {\n    {.name = \"no <mask>\",\n     "
-        ".why = "
-        "\"Nothing \"\n            \"is hidden.\",\n     .where = \"Hide, then share out\",\n     .answer = "
-        "[](int n) { return n; }},\n};\n");
+    write(lesson / "mistakes.diff",
+          "Mistakes.\n\n## hide\nSee: Hide, then share out\n\n@@ no <mask> @@\nNothing\nis hidden.\n+  "
+          "return n;\n");
     write(lesson / "hints.md", "Hints.\n\n## hide\n1. Think\n   twice.\n2. Then write.\n");
     write(lesson / "data.hpp", "// Data: where it comes from.\n#pragma once\nint data();\n");
     write(folder / "tests/exercises/07_masking_test.cpp",
