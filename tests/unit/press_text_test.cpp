@@ -353,5 +353,5 @@ TEST_CASE("Markdown that is nested or repeated without end is refused or read, i
     } catch (const Error&) {  // `$$` without an end
     }
   }
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(8));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }
