@@ -38,7 +38,7 @@ void sgd_step(Tensor& p, const Tensor& gradient, Tensor& velocity, real rate, re
 //   p −= rate · m̂ / (√v̂ + ε)     with m̂ = m / (1 − β₁ᵗ) and v̂ = v / (1 − β₂ᵗ)
 // m, v and step of the state are kept for the next call; m̂ and v̂ are not.
 //   p (n), gradient (n); p and state are changed
-//   adam_step([1], [5], {[0], [0], 0}, {.rate = 0.1}) leaves 0.9 in p and 1 in step   (a first step is rate long)
+//   adam_step([1], [5], {[0], [0], 0}, {.rate = 0.1}) leaves 0.9 in p and 1 in step   (a first step: rate)
 void adam_step(Tensor& p, const Tensor& gradient, AdamState& state, const AdamSettings& settings) {
   todo();  // your answer
 }

@@ -94,11 +94,6 @@ bool nearly_alike(const Outcome& answer, const Outcome& known, double tolerance)
          !compare(without_infinities(answer.value), without_infinities(known.value), tolerance);
 }
 
-bool is_right(const AnswerKey& key, Index i, const Outcome& answer) {
-  std::optional<Difference> difference;
-  return fault(key.task, answer, key.right[i], difference) == Kind::passed;
-}
-
 bool agrees(const AnswerKey& key, const std::vector<Outcome>& known, const std::vector<Outcome>& answers) {
   bool answered = false, differs = false, crashed = false;
   for (Index i = 0; i < std::ssize(known); ++i) {
@@ -124,7 +119,8 @@ Likeness likeness(const AnswerKey& key, const std::vector<Outcome>& known,
     if (answers[i].kind == Ended::unasked) continue;
     const bool same = nearly_alike(answers[i], known[i], key.task.tolerance);
     found.apart += !same;
-    found.same_errors += same && !is_right(key, i, answers[i]);
+    found.same_errors += same && answers[i].kind == Ended::answered &&
+                         !nearly_alike(answers[i], key.right[i], key.task.tolerance);
   }
   return found;
 }
