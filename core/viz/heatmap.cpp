@@ -65,7 +65,7 @@ struct Plan {
     if (layout.shrink > 1) {
       small = block_means(given, layout.shrink, layout.shrink);
       matrix = &small;
-      note = fmt::format("each pixel is the mean of {0} × {0} cells", layout.shrink);
+      note = fmt::format("each pixel is the mean of {} × {} cells", layout.shrink, layout.shrink);
     }
     if (given.values.empty()) note = "no cells: the matrix is empty";
     layout.rows = matrix->rows;
@@ -269,8 +269,11 @@ Image heatmap_grid(const HeatmapGrid& grid) {
 Image open_heatmap(const HeatmapGrid& grid, const std::string& name) {
   const ColorScale scale = scale_of(grid);
   const auto found = std::find(grid.names.begin(), grid.names.end(), name);
-  if (found == grid.names.end())
-    fail("open_heatmap: the grid has no '{}'; it has: {}", name, fmt::join(grid.names, ", "));
+  if (found == grid.names.end()) {
+    std::string known;
+    for (const std::string& each : grid.names) known += (known.empty() ? "" : ", ") + each;
+    fail("open_heatmap: the grid has no '{}'; it has: {}", name, known);
+  }
   HeatmapOptions options = grid.options;
   options.title = options.title.empty() ? name : options.title + ": " + name;
   options.low = scale.low;

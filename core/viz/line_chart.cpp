@@ -121,18 +121,19 @@ void draw_guides(Plot& plot, const ChartOptions& options) {
 
 Image line_chart(const std::vector<Series>& series, const ChartOptions& options) {
   const ChartAxes axes = fit_axes(series, options, options.width / 90, options.height / 70);
-  PlotFrame frame{.heading = {.title = options.title},
-                  .x_title = options.x_title,
-                  .y_title = options.y_title,
-                  .width = options.width,
-                  .height = options.height};
   const Index count = std::ssize(series);
   const auto color_of = [&](Index i) { return palette(series[i].color < 0 ? i : series[i].color); };
   using Mark = LegendEntry::Mark;
+  std::vector<LegendEntry> legend;
   for (Index i = 0; i < count; ++i) {
     const Mark mark = !series[i].line ? Mark::point : series[i].dashed ? Mark::dashes : Mark::line;
-    if (!series[i].name.empty()) frame.heading.legend.push_back({series[i].name, color_of(i), mark});
+    if (!series[i].name.empty()) legend.push_back({series[i].name, color_of(i), mark});
   }
+  const PlotFrame frame{.heading = {.title = options.title, .legend = legend},
+                        .x_title = options.x_title,
+                        .y_title = options.y_title,
+                        .width = options.width,
+                        .height = options.height};
   Plot plot(frame, axes.x, axes.y);
   if (!axes.has_data) {
     fill_rect(plot.image, {plot.area.center().x - 40, plot.area.center().y - 12, 80, 24}, paint::white);

@@ -49,13 +49,14 @@ Image scatter(const Points& points, const ScatterOptions& options) {
     fail("scatter: a grid from ({}, {}) to ({}, {}) is empty", grid.x_low, grid.y_low, grid.x_high,
          grid.y_high);
 
-  PlotFrame frame{.heading = {.title = options.title},
-                  .x_title = options.x_title,
-                  .y_title = options.y_title,
-                  .width = options.width,
-                  .height = options.height};
+  std::vector<LegendEntry> legend;
   for (Index i = 0; i < std::ssize(points.class_names); ++i)
-    frame.heading.legend.push_back({points.class_names[i], palette(i), LegendEntry::Mark::point});
+    legend.push_back({points.class_names[i], palette(i), LegendEntry::Mark::point});
+  const PlotFrame frame{.heading = {.title = options.title, .legend = legend},
+                        .x_title = options.x_title,
+                        .y_title = options.y_title,
+                        .width = options.width,
+                        .height = options.height};
   Plot plot(frame, make_axis(grid.x_low, grid.x_high, Scale::linear, options.width / 90, false),
             make_axis(grid.y_low, grid.y_high, Scale::linear, options.height / 80, false));
 
