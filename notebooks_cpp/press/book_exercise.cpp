@@ -1,9 +1,10 @@
 #include <fmt/format.h>  // format
 
-#include <algorithm>  // any_of, min, sort
+#include <algorithm>  // any_of, min
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
+#include "lessons/coach/mistakes.hpp"
 #include "notebooks_cpp/press/book_pages.hpp"
 #include "notebooks_cpp/press/lines.hpp"  // is_digit, lines_of, trimmed
 
@@ -34,41 +35,27 @@ std::string folded(const std::string& title, const std::string& html) {
   return "<details><summary>" + title + "</summary>\n" + html + "</details>\n";
 }
 
-// Calls set(field, text) for each `.field = "text"`; Mistakes<decltype(exercise::f)> sets "Mistakes" to "f".
-template <class Set>
-void read_fields(std::string_view source, const Set& set) {
-  const std::vector<Token> all = tokens(source);
-  for (Index i = 1; i + 2 < std::ssize(all); ++i) {
-    Index text = i + 2;
-    if (all[i - 1].text == "." && all[i + 1].text == "=" && all[text].kind == Token::Kind::string)
-      set(all[i].text, string_literal(all, text));
-    if (all[i].text == "Mistakes" && all[i + 1].text == "<" && i + 6 < std::ssize(all))
-      set(all[i].text, std::string(all[i + 6].text));
+std::string diff_html(const std::vector<coach::DiffLine>& change) {
+  std::string html;
+  for (const coach::DiffLine& line : change) {
+    const char* const tag = line.sign == '-' ? "del" : line.sign == '+' ? "ins" : "span";
+    html += fmt::format("<{0}>{1}{2}</{0}>\n", tag, line.sign, escape_html(line.text));
   }
+  return "<pre class=\"listing diff\"><code>" + html + "</code></pre>\n";
 }
 
 }  // namespace
 
-ByFunction<std::vector<KnownMistake>> known_mistakes(std::string_view source) {
-  ByFunction<std::vector<KnownMistake>> result;
-  std::string function;
-  read_fields(source, [&](std::string_view field, const std::string& text) {
-    if (field == "Mistakes") function = text;
-    std::vector<KnownMistake>& mistakes = result[function];
-    if (field == "name") mistakes.push_back({text, "", ""});
-    if (field == "why" && !mistakes.empty()) mistakes.back().why = text;
-    if (field == "where" && !mistakes.empty()) mistakes.back().where = text;
-  });
-  return result;
-}
-
 ByFunction<std::string> notices_of(std::string_view grader) {
   ByFunction<std::string> result;
   std::string function;
-  read_fields(grader, [&](std::string_view field, const std::string& text) {
-    if (field == "name") function = text;
-    if (field == "notice") result[function] = text;
-  });
+  const std::vector<Token> all = tokens(grader);
+  for (Index i = 1; i + 2 < std::ssize(all); ++i) {  // . name = "text"
+    Index text = i + 2;
+    if (all[i - 1].text != "." || all[i + 1].text != "=" || all[text].kind != Token::Kind::string) continue;
+    if (all[i].text == "name") function = string_literal(all, text);
+    if (all[i].text == "notice") result[function] = string_literal(all, text);
+  }
   return result;
 }
 
@@ -92,11 +79,9 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
   const auto shown = [&](const std::string& code) {
     return "<pre class=\"listing\"><code>" + text.code(code) + "</code></pre>\n";
   };
-  ByFunction<std::vector<KnownMistake>> mistakes;
-  for (const fs::path& file : entries_of(folder))
-    if (file.filename().string().starts_with("mistakes"))
-      for (const auto& [function, known] : known_mistakes(read_file(file)))
-        mistakes[function].insert(mistakes[function].end(), known.begin(), known.end());
+  ByFunction<std::vector<coach::WrittenMistake>> mistakes;
+  for (const coach::WrittenMistake& mistake : coach::read_mistakes(folder / "mistakes.diff"))
+    mistakes[mistake.function].push_back(mistake);
   ByFunction<std::vector<std::string>> hints = hints_of(read_file(folder / "hints.md"));
   ByFunction<std::string> notices = notices_of(fs::exists(grader) ? read_file(grader) : "");
   const std::string stub = read_file(folder / "exercise.hpp");
@@ -120,13 +105,13 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
     std::string folds, list;
     for (Index i = 0; i < std::ssize(hints[each.name]); ++i)
       folds += folded(fmt::format("Hint {}", i + 1), "<p>" + text.sentence(hints[each.name][i]) + "</p>\n");
-    for (const KnownMistake& mistake : mistakes[each.name]) {
+    for (const coach::WrittenMistake& mistake : mistakes[each.name]) {
       const std::string mistake_id = id + "-" + slug(mistake.name), where = slug(mistake.where);
       const bool printed = page.body.find("id=\"" + escape_html(where) + "\"") != std::string::npos;
       const std::string place = printed ? page.address + "#" + where : "";
-      list += fmt::format("<dt id=\"{}\">{}</dt><dd>{} <span class=\"soft\">See {}.</span></dd>\n",
+      list += fmt::format("<dt id=\"{}\">{}</dt><dd>{} <span class=\"soft\">See {}.</span>\n{}</dd>\n",
                           escape_html(mistake_id), text.sentence(mistake.name), text.sentence(mistake.why),
-                          text.link(place, escape_html(mistake.where)));
+                          text.link(place, escape_html(mistake.where)), diff_html(mistake.change));
       page.entries.push_back({mistake.name, "mistake", each.name + ", " + page.title, mistake_id});
     }
     if (!list.empty())

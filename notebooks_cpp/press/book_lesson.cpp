@@ -131,7 +131,7 @@ std::vector<OutputSection> output_sections(std::string_view output) {
 bool is_extra_file(const std::string& file) {
   const bool source = file.ends_with(".hpp") || file.ends_with(".cpp");
   return source && file != "lesson.cpp" && file != "exercise.hpp" && file != "solution.hpp" &&
-         file != "types.hpp" && !file.starts_with("mistakes");
+         file != "types.hpp";
 }
 
 BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::path& grader,

@@ -1,5 +1,5 @@
 # --- notebooks: one C++ file is a page and a program. notebooks_cpp/press/percent.hpp tells how ---
-PRESS_OBJECTS  := $(patsubst %.cpp,$(O)/%.o,$(PRESS_SOURCES))
+PRESS_OBJECTS  := $(patsubst %.cpp,$(O)/%.o,$(PRESS_SOURCES) lessons/coach/mistakes.cpp)
 NOTEBOOK_NAMES := $(notdir $(basename $(sort $(wildcard notebooks_cpp/[0-9]*.cpp))))
 NOTEBOOKS      := $(NOTEBOOK_NAMES:%=$(B)/notebooks/%)
 # What a notebook may use besides the library: lesson 13's translator.
@@ -8,7 +8,7 @@ NOTEBOOK_OBJECTS := $(SUPPORT_OBJECTS) $(patsubst %.cpp,$(O)/%.o,notebooks_cpp/n
 
 # md4c reads Markdown. The tests in double are without the press, see the Makefile.
 build/press $(if $(filter double,$(VARIANT)),,$(B)/tests/unit): LDLIBS += -lmd4c
-build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(SUPPORT_OBJECTS) $(LIB)
+build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(SUPPORT_OBJECTS) $(O)/lessons/coach/mistakes.o $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 $(B)/notebooks/%.cpp: notebooks_cpp/%.cpp notebooks_cpp/press/percent.cpp | build/press
 	@mkdir -p $(@D)
