@@ -56,7 +56,6 @@ class SafetensorsFile {
 
   const std::vector<std::string>& names() const { return names_; }  // in the order of the data
   const Metadata& metadata() const { return metadata_; }
-  bool contains(const std::string& name) const { return entries_.count(name) != 0; }
   const Shape& shape(const std::string& name) const { return entry(name).shape; }
   std::string_view dtype(const std::string& name) const { return entry(name).dtype; }
 
