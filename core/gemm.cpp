@@ -106,9 +106,9 @@ void small(const Product& p) {
   finish(p, {0, p.m()}, {0, p.n()});
 }
 
-// How a large product is cut. The five loops, from outside: columns of B (block_n); slices of k (block_k),
-// for which all threads together pack B; blocks of C; and inside `multiply`, the columns and the rows of
-// tiles.
+// How a large product is cut. The five loops, from outside: columns of B (block_n); slices of k
+// (block_k), for which all threads together pack B; blocks of C; and inside `multiply`, the columns and
+// the rows of tiles.
 struct Plan {
   bool pack_a, pack_b;
   Index block_m, block_n, block_k, chunk_n;
@@ -215,8 +215,8 @@ void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, con
   check(A.first, B.first, C.first, options);
   if (C.first.transposed) return gemm(B.T(), A.T(), C.T(), options);
   const Index count = C.batch.numel(), work = C.first.rows * C.first.cols * A.first.cols + 1;
-  // Too few products for all threads, or several into one matrix: they run in turn, each shared by the
-  // threads.
+  // Too few products for all threads, or several into one matrix: they run in turn, each
+  // shared by the threads.
   const bool in_turn = C.stretched() || (count < thread_count() && work > shared_work);
   const Index grain = std::max<Index>(1, in_turn ? count : shared_work / 8 / work);
   parallel_for(count, grain, [&](Index begin, Index end) {

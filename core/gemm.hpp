@@ -14,8 +14,8 @@
 
 namespace attn {
 
-// Rows may be further apart than they are long: then it is a part of a wider matrix, as a head of attention
-// is.
+// Rows may be further apart than they are long: then it is a part of a wider matrix, as a
+// head of attention is.
 template <class Number>
 struct MatrixOf {
   Number* data;

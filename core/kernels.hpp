@@ -4,9 +4,9 @@
 // x86-64-v4 = AVX-512) into a namespace of that name; `kernels()` is the set that fits this CPU, chosen once
 // at start. ATTN_KERNELS=baseline|v3|v4 in the environment picks a lower set.
 //
-// A kernel is serial and knows nothing of tensors: it works on contiguous numbers. The ops divide their
-// outputs among threads (core/parallel.hpp) and call a kernel for each part, which is `n` elements or a range
-// of rows.
+// A kernel is serial and knows nothing of tensors: it works on contiguous numbers. The ops divide
+// their outputs among threads (core/parallel.hpp) and call a kernel for each part, which is `n`
+// elements or a range of rows.
 //
 // See Note [No standard library in kernels] in core/kernels/vector.hpp.
 #pragma once
@@ -65,8 +65,8 @@ struct MathKernels {
   double (*burn)(Index steps);
 };
 
-// y = (x - mean) rstd * gain + bias for each row of x (rows, cols), where rstd is one over the row's standard
-// deviation.
+// y = (x - mean) rstd * gain + bias for each row of x (rows, cols), where rstd is one over
+// the row's standard deviation.
 struct NormRows {
   Index rows, cols;
   const real *x, *gain, *bias;  // gain and bias are (cols) or null

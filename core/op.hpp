@@ -52,9 +52,8 @@ std::uint64_t next_node_order();
 void attach_node(const Tensor& output, Node* node);
 void free_node(Node* node);
 
-// Remembers how `output` came from `inputs`, `{a, b}` or a vector, if one of them needs a gradient
-// and no NoGrad is alive; otherwise the function is dropped. An input may be an empty tensor: a bias
-// that is not there.
+// Remembers how `output` was computed from `inputs`, `{a, b}` or a vector, if one of them needs a gradient
+// and no NoGrad is alive; otherwise the function is dropped. Empty tensors (a missing bias) are skipped.
 template <class Backward, class Inputs = std::initializer_list<std::reference_wrapper<const Tensor>>>
 Tensor record(const Tensor& output, const char* op, const Inputs& inputs, Backward&& backward) {
   if (!grad_enabled()) return output;

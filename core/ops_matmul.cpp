@@ -107,8 +107,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
         .activation = activation,
         .before_activation = keep_input ? before.data() : nullptr});
 
-  // Y = activation(X Wᵀ + b). With dY the gradient before the activation: dX = dY W, dW = dYᵀ X, db = Σ_rows
-  // dY.
+  // Y = activation(X Wᵀ + b). With dY the gradient before the activation: dX = dY W, dW = dYᵀ X,
+  // db = Σ_rows dY.
   return record(y, "linear", {x, weight, bias}, [=](const Tensor& y) {
     const real* dy = grad_data(y);
     const Index size = activation == Activation::none ? 0 : rows * out;

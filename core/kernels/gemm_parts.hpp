@@ -1,5 +1,5 @@
-// What the sources of gemm share within one target: the size of the register tile, and each other's
-// functions.
+// What the sources of gemm share within one target: the size of the register tile,
+// and each other's functions.
 #pragma once
 
 #include "core/kernels/gemm_kernels.hpp"

@@ -1,5 +1,5 @@
-// A few rows times a matrix: each element of B is used so seldom that what counts is to read B once, in
-// order.
+// A few rows times a matrix: each element of B is used so seldom that what counts is to read
+// B once, in order.
 #include "core/kernels/gemm_parts.hpp"
 #include "core/kernels/shuffle.hpp"
 

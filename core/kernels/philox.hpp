@@ -1,12 +1,12 @@
-// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011) on
-// vectors.
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
+// 3", 2011) on vectors.
 //
 // Ten rounds of multiply, swap and xor turn a 128-bit counter and a 64-bit key into four random words. We use
 // the low 64 bits of the counter, the number of a block; core/rng.cpp has the same for one block at a time.
 //
-// Each 64-bit lane holds one word of one block in its low half. The upper half is left dirty: a product takes
-// only the low halves, and a word is the low half of a lane. So a round is two products, two shifts and four
-// xors.
+// Each 64-bit lane holds one word of one block in its low half. The upper half is left dirty: a product
+// takes only the low halves, and a word is the low half of a lane. So a round is two products, two
+// shifts and four xors.
 #pragma once
 
 #include "core/kernels/vector.hpp"  // immintrin.h

@@ -14,8 +14,8 @@ ATTN_INLINE vec sum_of_exp(Index cols, const real* x, const vec& shift) {
       cols, [&](Index i, auto part) { return exp_of_nonpositive(part.load(x + i, -infinity) - shift); }));
 }
 
-// 1 / sum. In a row with any finite element the sum is at least 1; in a row of zeros any finite number will
-// do.
+// 1 / sum. In a row with any finite element the sum is at least 1; in a row of zeros any
+// finite number will do.
 ATTN_INLINE vec inverse_of_sum(const vec& sum) { return one / max(splat(real(1e-30)), sum); }
 
 void softmax_long(Range rows, Index cols, const real* x, real* y) {

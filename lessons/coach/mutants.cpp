@@ -267,9 +267,9 @@ std::string mutants_header(const std::string& folder) {
     mutants += fmt::format("namespace mutant_{} {{\n", ++count);
     for (const Part& part : mutant.functions()) write(mutants, part.lines);
     mutants += "}\n";
-    tables += fmt::format("#line {} \"{}\"\n{{{}, {}, {}, solution::mutant_{}::{}, {}}},\n", mistake.number,
-                          file, quoted(mistake.name), quoted(mistake.why), quoted(mistake.where), count,
-                          current, mistake.runs_away);
+    tables += fmt::format("#line {} \"{}\"\n{{{}, {}, {}, exercise::solution::mutant_{}::{}, {}}},\n",
+                          mistake.number, file, quoted(mistake.name), quoted(mistake.why),
+                          quoted(mistake.where), count, current, mistake.runs_away);
   }
   tables += current.empty() ? "" : "};\n";
 
@@ -282,7 +282,7 @@ std::string mutants_header(const std::string& folder) {
          "#include \"lessons/coach/checked.hpp\"\n"
          "#include \"lessons/coach/grading.hpp\"\n"
          "#pragma GCC system_header\n"
-         "namespace solution {\nusing namespace exercise;\n" +
+         "namespace exercise::solution {\n" +
          functions + mutants + "}\nnamespace exercise {\n" + declared + "}\nnamespace mistakes {\n" + tables +
          "}\n";
 }

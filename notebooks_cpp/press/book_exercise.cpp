@@ -1,6 +1,6 @@
 #include <fmt/format.h>  // format
 
-#include <algorithm>  // any_of, min, sort
+#include <algorithm>  // any_of, min
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
@@ -35,13 +35,22 @@ std::string folded(const std::string& title, const std::string& html) {
   return "<details><summary>" + title + "</summary>\n" + html + "</details>\n";
 }
 
+std::string diff_html(const std::vector<coach::DiffLine>& change) {
+  std::string html;
+  for (const coach::DiffLine& line : change) {
+    const char* const tag = line.sign == '-' ? "del" : line.sign == '+' ? "ins" : "span";
+    html += fmt::format("<{0}>{1}{2}</{0}>\n", tag, line.sign, escape_html(line.text));
+  }
+  return "<pre class=\"listing diff\"><code>" + html + "</code></pre>\n";
+}
+
 }  // namespace
 
 ByFunction<std::string> notices_of(std::string_view grader) {
   ByFunction<std::string> result;
   std::string function;
   const std::vector<Token> all = tokens(grader);
-  for (Index i = 1; i + 2 < std::ssize(all); ++i) {  // .field = "text"
+  for (Index i = 1; i + 2 < std::ssize(all); ++i) {  // . name = "text"
     Index text = i + 2;
     if (all[i - 1].text != "." || all[i + 1].text != "=" || all[text].kind != Token::Kind::string) continue;
     if (all[i].text == "name") function = string_literal(all, text);
@@ -100,9 +109,9 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
       const std::string mistake_id = id + "-" + slug(mistake.name), where = slug(mistake.where);
       const bool printed = page.body.find("id=\"" + escape_html(where) + "\"") != std::string::npos;
       const std::string place = printed ? page.address + "#" + where : "";
-      list += fmt::format("<dt id=\"{}\">{}</dt><dd>{} <span class=\"soft\">See {}.</span></dd>\n",
+      list += fmt::format("<dt id=\"{}\">{}</dt><dd>{} <span class=\"soft\">See {}.</span>\n{}</dd>\n",
                           escape_html(mistake_id), text.sentence(mistake.name), text.sentence(mistake.why),
-                          text.link(place, escape_html(mistake.where)));
+                          text.link(place, escape_html(mistake.where)), diff_html(mistake.change));
       page.entries.push_back({mistake.name, "mistake", each.name + ", " + page.title, mistake_id});
     }
     if (!list.empty())

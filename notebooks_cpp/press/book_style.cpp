@@ -66,6 +66,7 @@ pre.listing .line:target { background: color-mix(in srgb, var(--accent) 18%, tra
 .task details p { margin: 0.5rem 0 0.3rem; }
 .mistakes dt { margin-top: 0.8rem; font-weight: 600; } .mistakes dt:target { color: var(--accent); }
 .mistakes dd { margin: 0.1rem 0 0; }
+.diff ins, .diff del { text-decoration: none; } .diff ins { color: var(--string); } .diff del { color: var(--error-line); }
 ul.files { padding-left: 0; list-style: none; } ul.files li { margin: 0.3rem 0; }
 .lessons { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 1.1rem; padding: 0; list-style: none; }
 .lessons li { display: flex; flex-direction: column; overflow: hidden; background: var(--card); border: 1px solid var(--line); border-radius: 12px; }

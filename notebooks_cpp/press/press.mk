@@ -1,5 +1,5 @@
 # --- notebooks: one C++ file is a page and a program. notebooks_cpp/press/percent.hpp tells how ---
-PRESS_OBJECTS  := $(patsubst %.cpp,$(O)/%.o,$(PRESS_SOURCES))
+PRESS_OBJECTS  := $(patsubst %.cpp,$(O)/%.o,$(PRESS_SOURCES) lessons/coach/mistakes.cpp)
 NOTEBOOK_NAMES := $(notdir $(basename $(sort $(wildcard notebooks_cpp/[0-9]*.cpp))))
 NOTEBOOKS      := $(NOTEBOOK_NAMES:%=$(B)/notebooks/%)
 # What a notebook may use besides the library: lesson 13's translator.

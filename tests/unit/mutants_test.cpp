@@ -84,10 +84,12 @@ TEST_CASE("a change of the solution makes a wrong function with its name, reason
         "int four(int x) {\n   int y = x;\n  y = twice(y);\n  y += 0;\n  y += 0;\n"
         "  return y;\n}\n");
   CHECK(mutant(header, 2).find("  y = twice(y);\n   y = twice(y);\n") != std::string::npos);
-  CHECK(header.find("{\"once\", \"Only once.\", \"Doubling\", solution::mutant_1::four, false},") !=
+  CHECK(header.find("{\"once\", \"Only once.\", \"Doubling\", exercise::solution::mutant_1::four, false},") !=
         std::string::npos);
-  CHECK(header.find("{\"\\\"thrice\\\"\", \"Too often.\", \"Elsewhere\", solution::mutant_2::four, true},") !=
-        std::string::npos);
+  CHECK(
+      header.find(
+          "{\"\\\"thrice\\\"\", \"Too often.\", \"Elsewhere\", exercise::solution::mutant_2::four, true},") !=
+      std::string::npos);
 }
 
 TEST_CASE("several places change at once, in the function itself first; + lines alone are the whole body") {

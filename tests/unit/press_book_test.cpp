@@ -83,8 +83,8 @@ struct SmallCourse {
           "{ return "
           "helper(); }\n}\n");
     write(lesson / "mistakes.diff",
-          "Mistakes.\n\n## hide\nSee: Hide, then share out\n\n@@ no <mask> @@\nNothing\nis hidden.\n+  "
-          "return n;\n");
+          "Mistakes.\n\n## hide\nSee: Hide, then share out\n\n@@ no <mask> @@\nNothing\nis hidden.\n"
+          "   int x;\n-  return a < b;\n+  return n;\n");
     write(lesson / "hints.md", "Hints.\n\n## hide\n1. Think\n   twice.\n2. Then write.\n");
     write(lesson / "data.hpp", "// Data: where it comes from.\n#pragma once\nint data();\n");
     write(folder / "tests/exercises/07_masking_test.cpp",
@@ -235,6 +235,8 @@ TEST_CASE("the exercise has its contract, and hints, mistakes and answer folded"
   CHECK(contains(page, "<details><summary>Hint 1</summary>\n<p>Think twice.</p>"));
   CHECK(contains(page, "<dt id=\"exercise-hide-no-mask\">no &lt;mask&gt;</dt><dd>Nothing is hidden."));
   CHECK(contains(page, "See <a href=\"#hide-then-share-out\">Hide, then share out</a>."));
+  CHECK(contains(page,
+                 "<code><span>   int x;</span>\n<del>-  return a &lt; b;</del>\n<ins>+  return n;</ins>\n"));
   CHECK(contains(page, "helper() {"));
   CHECK(contains(page, "<p>It is gone.</p>"));
 }
