@@ -8,7 +8,7 @@ NOTEBOOK_OBJECTS := $(SUPPORT_OBJECTS) $(patsubst %.cpp,$(O)/%.o,notebooks_cpp/n
 
 # md4c reads Markdown. The tests in double are without the press, see the Makefile.
 build/press $(if $(filter double,$(VARIANT)),,$(B)/tests/unit): LDLIBS += -lmd4c
-build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(SUPPORT_OBJECTS) $(O)/lessons/coach/mistakes.o $(LIB)
+build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(SUPPORT_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 $(B)/notebooks/%.cpp: notebooks_cpp/%.cpp notebooks_cpp/press/percent.cpp | build/press
 	@mkdir -p $(@D)
