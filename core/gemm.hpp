@@ -14,8 +14,8 @@
 
 namespace attn {
 
-// Rows may be further apart than they are long: then it is a part of a wider matrix, as a
-// head of attention is.
+// A matrix. Its rows may be further apart than they are long: then it is a part of a wider one, such as one
+// head of attention.
 template <class Number>
 struct MatrixOf {
   Number* data;
@@ -68,7 +68,7 @@ using ConstMatrices = MatricesOf<const real>;
 
 // C = activation(alpha A B + bias), or C += alpha A B.
 struct GemmOptions {
-  bool accumulate = false;  // goes without bias and activation
+  bool accumulate = false;  // add to C; then there is no bias and no activation
   real alpha = 1;
   const real* bias = nullptr;  // one for each column of C, which is not transposed then
   Activation activation = Activation::none;

@@ -26,6 +26,7 @@
 #include <type_traits>       // decay_t
 
 #include "core/autograd.hpp"
+#include "core/kernels.hpp"  // GradTarget
 #include "core/parallel.hpp"
 
 namespace attn {
@@ -87,10 +88,6 @@ inline const real* grad_data(const Tensor& tensor) { return TensorInternals::of(
 
 // Where the gradient of `tensor` goes, and whether something is there already: see Note [Order of creation].
 // Call it once per contribution, and write every element.
-struct GradTarget {
-  real* data;
-  bool accumulate;
-};
 GradTarget grad_target(const Tensor& tensor);
 
 // The same for a function that adds to some of the elements: what is new is zeroed. Null if the tensor is

@@ -18,7 +18,7 @@
 #pragma once
 
 #if defined(__SSE2__)
-#include <immintrin.h>  // what vector types lack: masked loads, max, 32 x 32 bit products
+#include <immintrin.h>  // what vector types cannot express: masked loads and stores, max, wide products
 #endif
 
 #include <cstdint>  // int32_t, int64_t, uint32_t, uint64_t
