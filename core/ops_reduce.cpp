@@ -1,4 +1,4 @@
-#include <algorithm>  // count, fill, partial_sort
+#include <algorithm>  // count, partial_sort
 #include <numeric>    // iota
 #include <vector>     // vector
 
