@@ -164,7 +164,16 @@ tsan: build/packages.ok  ## the tests under ThreadSanitizer (clang++, libomp wit
 	@TSAN_OPTIONS="ignore_noninstrumented_modules=1 allocator_may_return_null=1" \
 	  OMP_TOOL_LIBRARIES=$$(clang++ -print-resource-dir)/../../libarcher.so tests/run build/tsan/tests/unit
 
-# --- lessons ---
+# --- lessons: compiled with their prose as calls, see lessons/support/prose.hpp ---
+build/make_prose: lessons/support/prose_main.cpp lessons/support/prose.cpp lessons/support/prose.hpp | build/packages.ok
+	@mkdir -p $(@D)
+	$(CXX) -I. -std=c++20 -O1 $(filter %.cpp,$^) -lfmt -o $@
+$(LESSON_NAMES:%=$(B)/prose/%.cpp): $(B)/prose/%.cpp: lessons/%/lesson.cpp build/make_prose
+	@mkdir -p $(@D)
+	@build/make_prose $< $@
+$(LESSON_NAMES:%=$(O)/lessons/%/lesson.o): $(O)/lessons/%/lesson.o: $(B)/prose/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
 # A lesson of several files (13) has its other objects as further prerequisites.
 $(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): $(patsubst %.cpp,$(O)/%.o,$(wildcard lessons/$(l)/*.cpp))))
 $(B)/lessons/%: $(O)/lessons/%/lesson.o $(SUPPORT_OBJECTS) $(LIB)

@@ -90,8 +90,9 @@ struct HeatmapText {
   // One line for each row, labels at the left and on top; every cell is `wide` columns.
   std::string labelled(Index wide) const {
     std::string text, header(label_columns, ' ');
+    const Align align = !options.numbers ? Align::left : colors ? Align::center : Align::right;
     for (const std::string& label : options.column_labels)
-      header += padded(clipped(visible(label), wide - 1), wide);
+      header += padded(clipped(visible(label), wide - 1), wide, align);
     if (!options.column_labels.empty() && wide >= 3) text = without_end(header) + "\n";
     for (Index r = 0; r < matrix.rows; ++r) {
       if (label_columns > 0)
@@ -128,7 +129,9 @@ struct HeatmapText {
 std::string terminal_heatmap(const Matrix& matrix, const HeatmapOptions& options, Terminal terminal) {
   heatmap_layout(matrix, options);  // the same complaints about labels that do not fit
   const bool colors = use_colors(terminal);
-  const std::string title = heading(options.title, colors);
+  std::string title = heading(options.title, colors);
+  if (!options.y_title.empty()) title += "↓ " + options.y_title + (options.x_title.empty() ? "\n" : "   ");
+  if (!options.x_title.empty()) title += "→ " + options.x_title + "\n";
   if (matrix.values.empty()) return title + "(empty)\n";
   const Index label_columns =
       options.row_labels.empty() ? 0 : std::min<Index>(widest(options.row_labels), 16) + 1;

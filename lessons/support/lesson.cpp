@@ -1,48 +1,65 @@
 #include "lessons/support/lesson.hpp"
 
-#include <cstdio>    // fflush, fputs
-#include <iterator>  // ssize
+#include <algorithm>          // max, min
+#include <cctype>             // isalnum, isalpha
+#include <cstdio>             // fflush, fputs
+#include <iterator>           // ssize
+#include <nlohmann/json.hpp>  // json
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "lessons/support/gallery.hpp"
+#include "lessons/support/markdown.hpp"
 
 namespace attn {
 
-void Lesson::write(const std::string& shown, const std::string& kept) {
-  std::fputs(shown.c_str(), stdout);
-  std::fflush(stdout);
-  output_ += kept;
+using nlohmann::json;
+
+namespace {
+
+constexpr double kept_width = 100;  // of output.txt, whatever the terminal
+
+// "-0.00" is what rounding leaves of a small negative number: nobody means it.
+std::string without_minus_zero(std::string text) {
+  for (std::size_t at = 0; (at = text.find("-0", at)) != text.npos; ++at) {
+    const std::size_t end = text.find_first_not_of("0.", at + 1);
+    const bool number_goes_on = end != text.npos && std::isalnum(static_cast<unsigned char>(text[end]));
+    const bool begins = at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));
+    if (begins && !number_goes_on) text.erase(at, 1);
+  }
+  return text;
 }
 
-void Lesson::section(const std::string& title) {
-  const std::string line(display_width(title), '-');
-  write(fmt::format("\n{}\n{}\n", colored("1;36", title), colored("36", line)),
-        fmt::format("\n{}\n{}\n", title, line));
+std::string underlined(const std::string& title, bool color) {
+  return fmt::format("{}\n{}\n", colored("1;36", title, color),
+                     colored("36", std::string(display_width(title), '-'), color));
 }
 
-void Lesson::paragraph(const std::string& text) {
-  const std::string lines = wrapped(text);
-  write(lines.empty() ? "\n" : lines);
+viz::Terminal terminal_of(bool color) { return color ? viz::Terminal::detect : viz::Terminal::plain; }
+
+std::string set_off(const std::string& text, bool color) {
+  return fmt::format("    {}\n", colored("1", text, color));
 }
 
-void Lesson::equation(const std::string& text) {
-  write(fmt::format("\n    {}\n\n", colored("1", text)), fmt::format("\n    {}\n\n", text));
-}
-
-void Lesson::table(const std::vector<std::string>& header,
-                   const std::vector<std::vector<std::string>>& rows) {
+// Numbers stand at the right of their column, words at the left.
+std::string aligned(const std::vector<std::string>& header,
+                    const std::vector<std::vector<std::string>>& rows) {
   std::vector<Index> widths;
+  std::vector<Align> sides;
   for (Index c = 0; c < std::ssize(header); ++c) {
     widths.push_back(display_width(header[c]));
-    for (const auto& row : rows)
-      if (c < std::ssize(row)) widths[c] = std::max(widths[c], display_width(row[c]));
+    sides.push_back(c ? Align::right : Align::left);
+    for (const auto& row : rows) {
+      if (c >= std::ssize(row) || row[c].empty()) continue;
+      widths[c] = std::max(widths[c], display_width(row[c]));
+      if (std::isalpha(static_cast<unsigned char>(row[c][0]))) sides[c] = Align::left;
+    }
   }
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text;
-    for (Index c = 0; c < std::ssize(cells); ++c)
-      text += "  " + padded(cells[c], widths[c], c > 0 ? Align::right : Align::left);
+    for (Index c = 0; c < std::min(std::ssize(cells), std::ssize(widths)); ++c)
+      text += "  " + padded(cells[c], widths[c], sides[c]);
     text.erase(text.find_last_not_of(' ') + 1);
     return text + "\n";
   };
@@ -50,7 +67,91 @@ void Lesson::table(const std::vector<std::string>& header,
   for (const Index width : widths) rule += "  " + std::string(width, '-');
   std::string text = line(header) + rule + "\n";
   for (const auto& row : rows) text += line(row);
-  write(text);
+  return text;
+}
+
+std::string indented(const std::string& text) {
+  std::string lines = "    ";
+  for (const char c : text) lines += c == '\n' ? std::string("\n    ") : std::string(1, c);
+  return lines + "\n";
+}
+
+std::string shown_block(const MarkdownBlock& block, double width, bool color) {
+  using Kind = MarkdownBlock::Kind;
+  const std::string text = markdown_line(block.text, color);
+  switch (block.kind) {
+    case Kind::heading:
+      return underlined(text, color);
+    case Kind::equation:
+      return set_off(text, color);
+    case Kind::item: {
+      const std::string mark = block.mark + " ";
+      return wrapped(text, {.width = width, .first = mark, .rest = std::string(mark.size(), ' ')});
+    }
+    case Kind::code:
+      return indented(block.text);
+    case Kind::table: {
+      std::vector<std::vector<std::string>> rows = block.rows;
+      for (auto& row : rows)
+        for (std::string& cell : row) cell = markdown_line(cell, false);
+      return aligned(rows.front(), {rows.begin() + 1, rows.end()});
+    }
+    case Kind::paragraph:
+      break;
+  }
+  return wrapped(text, {.width = width});
+}
+
+}  // namespace
+
+// Pieces are set apart by an empty line; claims, items and printed lines stand together.
+void Lesson::show(const std::string& kind, const Look& look) {
+  const bool together = kind == last_kind_ && (kind == "claim" || kind == "item" || kind == "lines");
+  const std::string gap = last_kind_.empty() || together ? "" : "\n";
+  std::fputs((gap + without_minus_zero(look(double(width), in_color()))).c_str(), stdout);
+  std::fflush(stdout);
+  output_ += gap + without_minus_zero(look(kept_width, false));
+  last_kind_ = kind;
+}
+
+void Lesson::keep(const std::string& record) { records_ += (records_.empty() ? "" : ",\n") + record; }
+
+void Lesson::begin() {
+  keep(json{{"kind", "title"}, {"name", info_.name}, {"question", info_.question}}.dump());
+  show("title", [&](double, bool) { return fmt::format("{}: {}\n", info_.name, info_.question); });
+}
+
+void Lesson::prose(Index line, const std::string& markdown) {
+  keep(json{{"kind", "prose"}, {"line", line}, {"text", markdown}}.dump());
+  for (const MarkdownBlock& block : markdown_blocks(markdown))
+    show(block.kind == MarkdownBlock::Kind::item ? "item" : "prose",
+         [&](double width, bool color) { return shown_block(block, width, color); });
+}
+
+void Lesson::section(const std::string& title) {
+  keep(json{{"kind", "heading"}, {"text", title}}.dump());
+  show("heading", [&](double, bool color) { return underlined(title, color); });
+}
+
+void Lesson::paragraph(const std::string& text) {
+  keep(json{{"kind", "paragraph"}, {"text", text}}.dump());
+  show("paragraph", [&](double width, bool) { return wrapped(text, {.width = width}); });
+}
+
+void Lesson::lines(const std::string& text) {
+  keep(json{{"kind", "lines"}, {"text", text}}.dump());
+  show("lines", [&](double, bool) { return text + "\n"; });
+}
+
+void Lesson::equation(const std::string& text) {
+  keep(json{{"kind", "equation"}, {"text", text}}.dump());
+  show("equation", [&](double, bool color) { return set_off(text, color); });
+}
+
+void Lesson::table(const std::vector<std::string>& header,
+                   const std::vector<std::vector<std::string>>& rows) {
+  keep(json{{"kind", "table"}, {"header", header}, {"rows", rows}}.dump());
+  show("table", [&](double, bool) { return aligned(header, rows); });
 }
 
 void Lesson::numbers(const Tensor& matrix, const std::vector<std::string>& row_labels,
@@ -72,43 +173,58 @@ void Lesson::picture(const std::string& file, const viz::Image& image, const std
                      const std::string& caption) {
   viz::write_png(folder() / file, image);
   record_picture(folder(), file, title, caption);
-  const std::string label = "[picture] " + (folder() / file).string();
-  write(colored("35", label) + "\n", label + "\n");
-  paragraph(caption);
+  keep(json{{"kind", "figure"}, {"file", file}, {"title", title}, {"caption", caption}}.dump());
+  show("figure", [&](double width, bool color) {
+    return colored("35", "[picture] " + (folder() / file).string(), color) + "\n" +
+           wrapped(caption, {.width = width});
+  });
+}
+
+void Lesson::drawn(const Look& look) {
+  keep(json{{"kind", "drawing"}, {"text", look(kept_width, false)}}.dump());
+  show("drawing", look);
 }
 
 void Lesson::heatmap(const viz::Matrix& matrix, const viz::HeatmapOptions& options) {
-  write(viz::terminal_heatmap(matrix, options), viz::terminal_heatmap(matrix, options, viz::Terminal::plain));
+  drawn([&](double, bool color) { return viz::terminal_heatmap(matrix, options, terminal_of(color)); });
 }
 
 void Lesson::line_chart(const std::vector<viz::Series>& series, const viz::ChartOptions& options) {
-  write(viz::terminal_line_chart(series, options),
-        viz::terminal_line_chart(series, options, viz::Terminal::plain));
+  drawn([&](double, bool color) { return viz::terminal_line_chart(series, options, terminal_of(color)); });
 }
 
 void Lesson::check(bool holds, const std::string& fact) {
   ++claims_;
   if (!holds) ++broken_;
+  keep(json{{"kind", "claim"}, {"holds", holds}, {"text", fact}}.dump());
   const std::string sign = holds ? "✓" : "✗ does not hold:";
-  const std::string text = wrapped(fact, {.first = sign + " ", .rest = "  "});
-  write(colored(holds ? "32" : "1;31", sign) + text.substr(sign.size()), text);
+  show("claim", [&](double width, bool color) {
+    const std::string text = wrapped(fact, {.width = width, .first = sign + " ", .rest = "  "});
+    return colored(holds ? "32" : "1;31", sign, color) + text.substr(sign.size());
+  });
 }
 
 void Lesson::try_next(const std::vector<Suggestion>& suggestions) {
   section("Try");
+  json kept = json::array();
   int number = 0;
-  for (const Suggestion& suggestion : suggestions) {
-    write(wrapped(suggestion.change, {.first = fmt::format("{}. ", ++number), .rest = "   "}));
-    write(wrapped(suggestion.effect, {.first = "   → ", .rest = "     "}));
+  for (const auto& [change, effect] : suggestions) {
+    kept.push_back({{"change", change}, {"effect", effect}});
+    const std::string mark = fmt::format("{}. ", ++number);
+    show("item", [&, change = change, effect = effect](double width, bool) {
+      return wrapped(change, {.width = width, .first = mark, .rest = "   "}) +
+             wrapped(effect, {.width = width, .first = "   → ", .rest = "     "});
+    });
   }
-  const std::string digits = info_.name.substr(0, 2);
+  keep(json{{"kind", "try"}, {"suggestions", kept}}.dump());
   say("Then do the exercise: `make start` once, write into my/{}.hpp, and `make check-{}`.", info_.name,
-      digits);
+      info_.name.substr(0, 2));
 }
 
 int Lesson::finish() {
   std::filesystem::create_directories(folder());
   write_file_atomically(folder() / "output.txt", {output_});
+  write_file_atomically(folder() / "lesson.json", {"[\n", records_, "\n]\n"});
   write_gallery(out);
   if (broken_) fmt::print(stderr, "{}: {} of {} claims do not hold\n", info_.name, broken_, claims_);
   return broken_ ? 1 : 0;
@@ -121,7 +237,7 @@ int run_lesson(int argc, char** argv, const LessonInfo& info, const std::functio
     if (info.add_options) info.add_options(options);
     lesson.parse(options, {argv + 1, argv + argc});
     std::filesystem::create_directories(lesson.folder());
-    lesson.print("{}: {}", info.name, info.question);
+    lesson.begin();
     body(lesson);
     return lesson.finish();
   });

@@ -5,8 +5,10 @@
 //                       [](Lesson& lesson) { … });
 //   }
 //
-// The text of a lesson goes to standard output (in colour on a terminal) and, plain, to the file
-// DIR/06_self_attention/output.txt; pictures go beside it as PNG, and the gallery DIR/index.html is remade.
+// Most of the text stands in the lesson's source as prose (lessons/support/prose.hpp); sentences with measured
+// numbers are said with `say`. It all goes to standard output, as wide as the terminal and in colour there,
+// and plain to DIR/06_self_attention/output.txt. What each piece is (prose, table, claim, figure …) is kept in
+// lesson.json beside it, for the pages; pictures go there as PNG, and the gallery DIR/index.html is remade.
 // A claim is a fact that the lesson has just shown: it is printed with its numbers, and if it does not hold,
 // the program says so and ends with exit code 1. So running the lessons tests them.
 #pragma once
@@ -37,7 +39,8 @@ class Lesson : public StandardOptions {
 
   std::filesystem::path folder() const { return out / info_.name; }
 
-  // Text. `say` fills paragraphs to 100 columns; `print` leaves lines as they are.
+  // Text. `say` is a paragraph and is filled; `print` leaves lines as they are.
+  void prose(Index line, const std::string& markdown);  // called for each block: lessons/support/prose.hpp
   void section(const std::string& title);
   template <class... Args>
   void say(fmt::format_string<Args...> format, Args&&... args) {
@@ -45,7 +48,7 @@ class Lesson : public StandardOptions {
   }
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    write(fmt::format(format, std::forward<Args>(args)...) + "\n");
+    lines(fmt::format(format, std::forward<Args>(args)...));
   }
   void equation(const std::string& text);  // set off, on a line of its own
   void table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows);
@@ -72,16 +75,22 @@ class Lesson : public StandardOptions {
   };
   void try_next(const std::vector<Suggestion>& suggestions);
 
-  int finish();  // writes output.txt and the gallery; the exit code
+  void begin();  // the name and the question
+  int finish();  // writes output.txt, lesson.json and the gallery; the exit code
 
  private:
   void paragraph(const std::string& text);
-  void write(const std::string& text) { write(text, text); }
-  void write(const std::string& shown, const std::string& kept);
+  void lines(const std::string& text);
   void check(bool holds, const std::string& fact);
 
+  // How a piece of the lesson looks in `width` columns, in colour or not.
+  using Look = std::function<std::string(double width, bool color)>;
+  void show(const std::string& kind, const Look& look);
+  void drawn(const Look& look);
+  void keep(const std::string& record);  // as JSON
+
   LessonInfo info_;
-  std::string output_;
+  std::string output_, records_, last_kind_;
   int claims_ = 0, broken_ = 0;
 };
 

@@ -1,12 +1,22 @@
 #include "lessons/support/standard_options.hpp"
 
 #include <fmt/format.h>  // format, print
+#include <sys/ioctl.h>   // ioctl, winsize
+#include <unistd.h>      // STDOUT_FILENO
 
-#include <cstdlib>  // exit
+#include <algorithm>  // clamp
+#include <cstdlib>    // exit
 
 #include "core/kernels.hpp"
+#include "core/text.hpp"  // on_terminal
 
 namespace attn {
+
+int terminal_width() {
+  winsize size{};
+  if (!on_terminal() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
+  return std::clamp<int>(size.ws_col, 40, 120);
+}
 
 std::vector<std::string> StandardOptions::parse(Options& options, const std::vector<std::string>& arguments,
                                                 Index most_words) {
@@ -16,6 +26,7 @@ std::vector<std::string> StandardOptions::parse(Options& options, const std::vec
               {.value = "N", .help = "threads to compute with", .at_least = 1, .at_most = 256});
   options.add("--out", &out, {.value = "DIR", .help = "where pictures and results go"});
   options.add("--fast", &fast, {.help = "small sizes: a few seconds instead of a minute"});
+  options.add("--width", &width, {.value = "N", .help = "columns of text", .at_least = 40, .at_most = 120});
   options.add("--version", &version, {.help = "the kernels and the number of threads in use"});
   const std::vector<std::string> words = options.parse(arguments, most_words);
   set_thread_count(threads);

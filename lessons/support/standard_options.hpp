@@ -15,11 +15,14 @@
 
 namespace attn {
 
+int terminal_width();  // between 40 and 120; 100 if standard output is not a terminal
+
 struct StandardOptions {
   std::uint64_t seed = 1;             // --seed
   int threads = thread_count();       // --threads
   std::filesystem::path out = "out";  // --out
   bool fast = false;                  // --fast: small sizes, a few seconds
+  int width = terminal_width();       // --width: columns of text
 
   // Adds these to `options`, reads the command line and sets the number of threads. `--version` says which
   // kernels compute, on how many threads, and ends the program. Returns the words that are not options.
