@@ -188,9 +188,10 @@ void check_texts(Tally& tally, const Exercise& exercise) {
           mistake.why.size() > 20 && mistake.why.size() < 400,
           fmt::format("{}: \"{}\": one or two sentences on why it is wrong", task.name, mistake.name));
       tally.check(!mistake.where.empty() &&
-                      (lesson.str().empty() || lesson.str().find(mistake.where) != std::string::npos),
-                  fmt::format("{}: \"{}\" points at \"{}\", which lesson.cpp does not have", task.name,
-                              mistake.name, mistake.where));
+                      (lesson.str().empty() ||
+                       lesson.str().find("/// ## " + mistake.where + "\n") != std::string::npos),
+                  fmt::format("{}: \"{}\" points at \"{}\", a heading that lesson.cpp does not have",
+                              task.name, mistake.name, mistake.where));
     }
   }
 }

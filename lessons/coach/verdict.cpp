@@ -144,7 +144,7 @@ std::string lesson_place(const std::string& lesson, const std::string& heading) 
   std::ifstream file(path);
   std::string line;
   for (int number = 1; std::getline(file, line); ++number)
-    if (line.find('"' + heading) != std::string::npos) return fmt::format(", {}:{}", path, number);
+    if (line.find("/// ## " + heading) != std::string::npos) return fmt::format(", {}:{}", path, number);
   return "";
 }
 

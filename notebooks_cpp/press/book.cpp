@@ -110,8 +110,8 @@ void write_book(const BookOptions& options) {
   const std::vector<std::string> lessons = lesson_names(options.root);
   if (lessons.empty()) fail("book: there is no lessons/*/lesson.cpp in {}", options.root.string());
   for (const std::string& name : lessons)
-    if (!fs::exists(options.out / name / "output.txt"))
-      fail("book: {} is missing; run `make {}` first", (options.out / name / "output.txt").string(),
+    if (!fs::exists(options.out / name / "lesson.json"))
+      fail("book: {} is missing; run `make {}` first", (options.out / name / "lesson.json").string(),
            name.substr(0, 2));
 
   Sources sources;

@@ -3,7 +3,7 @@
 //   write_book({.out = "out", .book = "out/book"});
 //
 // A lesson's page has the comments of lesson.cpp beside its code and, under each section, what that section
-// printed and drew (out/NN_name/output.txt and pictures.tsv, as the lesson wrote them), then its exercise
+// printed and drew (out/NN_name/lesson.json, as the lesson wrote them), then its exercise
 // with hints, known mistakes and our answer, folded. Each source of the library is a page with numbered
 // lines, where names lead to their declarations; reference pages list what the headers declare. Links are
 // relative and pages need nothing from elsewhere: the folder can be opened, moved, or put on a server.

@@ -69,7 +69,7 @@ BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources) 
   }
   front.body = R"(<header class="opening"><p class="kicker">The book</p><h1>attention.cpp</h1>
 <div class="intro"><p>The transformer, built in C++: from a tensor that knows its own gradients up to a trained translator. Every step runs, draws a picture and grades itself.</p>
-<p>A page of a lesson has its text beside its code and, under each section, what that section printed and drew when it ran; then comes its exercise. Names in code lead to where they are declared. Press <kbd>/</kbd> to search by name.</p></div></header>
+<p>A page of a lesson is the lesson as it runs: text, tables, claims and pictures, with the code of each idea to unfold; then comes its exercise. Names in code lead to where they are declared. Press <kbd>/</kbd> to search by name.</p></div></header>
 <h2 id="lessons">The lessons</h2>
 <ol class="lessons">
 )" + lessons + "</ol>\n";

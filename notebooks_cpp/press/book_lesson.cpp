@@ -1,132 +1,144 @@
 #include <fmt/format.h>  // format
 
-#include <algorithm>  // find_if, min
-#include <iterator>   // ssize
+#include <algorithm>          // all_of, max
+#include <iterator>           // ssize
+#include <nlohmann/json.hpp>  // json
+#include <regex>              // regex, sregex_iterator
+#include <utility>            // exchange
 
 #include "core/error.hpp"
-#include "lessons/support/gallery.hpp"  // folder_title, recorded_pictures
+#include "core/text.hpp"                // read_file
+#include "lessons/support/gallery.hpp"  // folder_title
+#include "lessons/support/prose.hpp"    // prose_of
 #include "notebooks_cpp/press/book_pages.hpp"
-#include "notebooks_cpp/press/lines.hpp"  // is_space, lines_of
+#include "notebooks_cpp/press/lines.hpp"     // is_blank, lines_of
+#include "notebooks_cpp/press/markdown.hpp"  // markdown_to_html
+#include "notebooks_cpp/press/plain_math.hpp"
 
 namespace attn::press {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 namespace {
 
-// lesson.section("…") and lesson.try_next(…), which prints a section of its own.
-std::vector<SectionCall> section_calls(std::string_view source) {
-  std::vector<SectionCall> calls;
-  const std::vector<Token> all = tokens(source);
-  for (Index i = 1; i + 2 < std::ssize(all); ++i) {
-    if (all[i - 1].text != "." || all[i + 1].text != "(") continue;
-    Index text = i + 2;
-    if (all[i].text == "section" && all[text].kind == Token::Kind::string)
-      calls.push_back({all[i].line, string_literal(all, text)});
-    if (all[i].text == "try_next") calls.push_back({all[i].line, "Try"});
+// What a lesson kept of its run: an array of records, each with its kind.
+json read_records(const fs::path& file) {
+  const json records = json::parse(read_file(file), nullptr, false);
+  const bool good = records.is_array() && std::all_of(records.begin(), records.end(), [](const json& record) {
+                      return record.is_object() && record.contains("kind") && record["kind"].is_string();
+                    });
+  if (!good) fail("book: {} is not what a lesson writes; run the lesson again", file.string());
+  return records;
+}
+
+// The HTML of the records, in order.
+class Told {
+ public:
+  Told(fs::path output, BookPage& page, const PageText& text, Ids& ids)
+      : output_(std::move(output)), page_(page), text_(text), ids_(ids) {}
+
+  std::string html(const json& record) {
+    const std::string kind = record["kind"];
+    if (kind == "prose") return prose(string(record, "text"));
+    if (kind == "heading") return heading(string(record, "text"));
+    if (kind == "paragraph") return "<p>" + text_.sentence(string(record, "text")) + "</p>\n";
+    if (kind == "equation") return plain_equation(string(record, "text")) + "\n";
+    if (kind == "claim") return claim(record);
+    if (kind == "table") return table(record);
+    if (kind == "figure") return figure(record);
+    if (kind == "try") return suggestions(record);
+    if (kind == "lines" || kind == "drawing")
+      return "<pre class=\"output\">" + escape_html(string(record, "text")) + "</pre>\n";
+    return "";
   }
-  return calls;
-}
 
-bool is_dashes(std::string_view text) { return !text.empty() && text.find_first_not_of('-') == text.npos; }
+ private:
+  static std::string string(const json& record, const char* key) {
+    return record.contains(key) && record[key].is_string() ? record[key].get<std::string>() : "";
+  }
 
-std::string without_space(std::string text) {
-  std::erase_if(text, is_space);
-  return text;
-}
-
-// What a section printed: text as it is, with pictures in their places.
-struct Printed {
-  fs::path folder;  // of the lesson's output
-  BookPage& page;
-  const PageText& text;
-  std::vector<PictureRecord> pictures;
-
-  std::string html(const std::vector<std::string>& lines) {
-    std::string result, block;
-    const auto flush = [&] {
-      block.erase(0, block.find_first_not_of('\n'));
-      if (!block.empty()) result += "<pre class=\"output\">" + block + "</pre>\n";
-      block.clear();
-    };
-    for (Index i = 0; i < std::ssize(lines); ++i) {
-      const PictureRecord* picture = picture_of(lines[i]);
-      const bool holds = lines[i].starts_with("✓"), claim = holds || lines[i].starts_with("✗");
-      if (picture) {
-        flush();
-        result += figure(*picture);
-        i += lines_of_caption(lines, i + 1, picture->caption);
-      } else if (claim) {
-        block +=
-            fmt::format("<span class=\"{}\">{}</span>\n", holds ? "holds" : "broken", escape_html(lines[i]));
-      } else {
-        block += escape_html(lines[i]) + "\n";
+  std::string prose(const std::string& markdown) {
+    // Markdown knows equations in LaTeX; these are set apart from it.
+    std::string html, text;
+    for (const std::string& line : lines_of(markdown + "\n$$$$")) {
+      const bool equation = line.starts_with("$$") && line.ends_with("$$") && line.size() >= 4;
+      if (!equation) {
+        text += line + "\n";
+        continue;
       }
+      html += markdown_to_html(std::exchange(text, ""), {.ids = &ids_});
+      if (line.size() > 4) html += plain_equation(line.substr(2, line.size() - 4)) + "\n";
     }
-    flush();
-    return result;
+    static const std::regex title("<h2 id=\"([^\"]*)\">(.*?)</h2>");
+    for (std::sregex_iterator it(html.begin(), html.end(), title), end; it != end; ++it)
+      page_.entries.push_back({plain_text((*it)[2].str()), "section", page_.title, (*it)[1]});
+    return text_.linked(html);
   }
 
-  // What `[picture] FILE` stands for, or null.
-  const PictureRecord* picture_of(const std::string& line) const {
-    if (!line.starts_with("[picture] ")) return nullptr;
-    const std::string file = fs::path(line.substr(10)).filename().string();
-    for (const PictureRecord& each : pictures)
-      if (each.file == file && fs::exists(folder / file)) return &each;
-    return nullptr;
+  std::string heading(const std::string& title) {
+    const std::string id = ids_.unique(title);
+    page_.entries.push_back({title, "section", page_.title, id});
+    return fmt::format("<h2 id=\"{}\">{}</h2>\n", escape_html(id), escape_html(title));
   }
 
-  std::string figure(const PictureRecord& record) {
-    const std::string address = "pictures/" + folder.filename().string() + "/" + record.file;
-    page.copies.emplace_back(folder / record.file, address);
-    const PixelSize size = png_size(folder / record.file);
+  std::string claim(const json& record) {
+    const bool holds = record.value("holds", false);
+    return fmt::format("<p class=\"claim {}\">{}</p>\n", holds ? "holds" : "broken",
+                       text_.sentence(string(record, "text")));
+  }
+
+  std::string table(const json& record) {
+    const auto row = [&](const json& cells, const char* tag) {
+      std::string html = "<tr>";
+      for (const json& cell : cells)
+        html +=
+            fmt::format("<{0}>{1}</{0}>", tag, escape_html(cell.is_string() ? cell.get<std::string>() : ""));
+      return html + "</tr>\n";
+    };
+    std::string html = "<div class=\"scroll\"><table class=\"numbers\">\n<thead>";
+    html += row(record.value("header", json::array()), "th") + "</thead>\n<tbody>";
+    for (const json& cells : record.value("rows", json::array())) html += row(cells, "td");
+    return html + "</tbody></table></div>\n";
+  }
+
+  std::string figure(const json& record) {
+    const std::string file = fs::path(string(record, "file")).filename().string();
+    if (file.empty() || !fs::exists(output_ / file)) return "";
+    const std::string address = "pictures/" + output_.filename().string() + "/" + file;
+    page_.copies.emplace_back(output_ / file, address);
+    const PixelSize size = png_size(output_ / file);
     return fmt::format(
         "<figure><a href=\"{0}\"><img src=\"{0}\" width=\"{1}\" height=\"{2}\" loading=\"lazy\" "
         "alt=\"{3}\"></a>\n<figcaption><b>{3}</b> {4}</figcaption></figure>\n",
-        escape_html(link_from(page.address, escape_link(address))), size.width, size.height,
-        escape_html(record.title), text.sentence(record.caption));
+        escape_html(link_from(page_.address, escape_link(address))), size.width, size.height,
+        escape_html(string(record, "title")), text_.sentence(string(record, "caption")));
   }
 
-  // The caption was printed under the picture, too, in lines of its own: how many?
-  static Index lines_of_caption(const std::vector<std::string>& lines, Index first,
-                                const std::string& caption) {
-    const std::string wanted = without_space(caption);
-    std::string seen;
-    for (Index i = first; i < std::ssize(lines) && wanted.starts_with(seen); ++i) {
-      seen += without_space(lines[i]);
-      if (seen == wanted) return i + 1 - first;
-    }
-    return 0;
+  std::string suggestions(const json& record) {
+    std::string html = "<ol class=\"try\">\n";
+    for (const json& each : record.value("suggestions", json::array()))
+      html += fmt::format("<li>{}<br><span class=\"soft\">→ {}</span></li>\n",
+                          text_.sentence(string(each, "change")), text_.sentence(string(each, "effect")));
+    return html + "</ol>\n";
   }
+
+  fs::path output_;
+  BookPage& page_;
+  const PageText& text_;
+  Ids& ids_;
 };
 
+// Lines `first` to `last` of the source, folded; blank lines at the ends are left out.
+std::string folded_code(const Listing& code, const std::vector<std::string>& lines, Index first, Index last) {
+  while (first <= last && is_blank(lines[first - 1])) ++first;
+  while (last >= first && is_blank(lines[last - 1])) --last;
+  if (first > last) return "";
+  return "<details class=\"code\"><summary>The code</summary>" + code_block(code, first, last) +
+         "</details>\n";
+}
+
 }  // namespace
-
-LessonSource read_lesson(std::string_view source) {
-  const std::string manual = manual_of(source), title = manual.substr(0, manual.find('\n'));
-  if (!title.starts_with("Lesson ") || title.size() < 12)
-    fail("a lesson begins with `// Lesson NN. Its question?`, not with `{}`", title);
-  return {.number = title.substr(7, 2),
-          .question = title.substr(11),
-          .introduction = manual.substr(std::min(title.size() + 1, manual.size())),
-          .rows = rows_of(source, section_calls(source))};
-}
-
-std::vector<OutputSection> output_sections(std::string_view output) {
-  const std::vector<std::string> lines = lines_of(output);
-  std::vector<OutputSection> sections(1);
-  for (Index i = 0; i < std::ssize(lines); ++i) {
-    const bool underlined = !lines[i].empty() && i + 1 < std::ssize(lines) && is_dashes(lines[i + 1]) &&
-                            (i == 0 || lines[i - 1].empty()) && lines[i][0] != ' ';
-    if (underlined)
-      sections.push_back({lines[i++], {}});
-    else
-      sections.back().lines.push_back(lines[i]);
-  }
-  for (OutputSection& section : sections)
-    while (!section.lines.empty() && section.lines.back().empty()) section.lines.pop_back();
-  return sections;
-}
 
 bool is_extra_file(const std::string& file) {
   const bool source = file.ends_with(".hpp") || file.ends_with(".cpp");
@@ -139,41 +151,41 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
   const std::string prefix = "lessons/" + folder.filename().string() + "/";
   const SourceFile* file = sources.find(prefix + "lesson.cpp");
   if (!file) fail("book: {}lesson.cpp is not among the sources", prefix);
-  const LessonSource lesson = read_lesson(file->text);
-  const std::string name = folder_title(folder.filename().string());
-  BookPage page{.address = file->page,
-                .title = lesson.number + " " + name,
-                .chapter = "Lessons",
-                .summary = lesson.question};
-  page.entries.push_back({page.title, "lesson", lesson.question, ""});
+  const json records = read_records(output / "lesson.json");
+  const std::string question =
+      records.empty() || !records[0].contains("question") ? "" : records[0]["question"].get<std::string>();
+  const std::string name = folder_title(folder.filename().string()),
+                    number = folder.filename().string().substr(0, 2);
+  BookPage page{
+      .address = file->page, .title = number + " " + name, .chapter = "Lessons", .summary = question};
+  page.entries.push_back({page.title, "lesson", question, ""});
   const PageText text{sources, page.address};
   const Listing code = listing(*file, sources);
+  const std::vector<std::string> lines = lines_of(file->text);
+  const std::vector<Prose> blocks = prose_of(file->text, file->path);
+  const Row includes = preamble_of(file->text);
 
-  std::vector<OutputSection> printed = output_sections(read_file(output / "output.txt"));
-  printed.erase(printed.begin());  // name and question again
-  Printed shown{output, page, text, recorded_pictures(output)};
+  // Each block of prose, the code that follows it in the source, and what was said from there on.
   Ids ids;
-  std::string rows, contents, others;
-  const auto print = [&](OutputSection& section) {
-    const std::string id = ids.unique(section.title), title = escape_html(section.title);
-    rows += fmt::format(
-        "<section class=\"row printed\" id=\"{}\"><div class=\"words\"><h3>{}</h3><p class=\"soft\">"
-        "what it prints</p></div><div class=\"made\">\n{}</div></section>\n",
-        escape_html(id), title, shown.html(section.lines));
-    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(id), title);
-    page.entries.push_back({section.title, "section", page.title, id});
-    section.title.clear();  // is done
-  };
-  for (const Row& row : lesson.rows) {
-    rows += row_html(row, code, text, ids);
-    const auto section = std::find_if(printed.begin(), printed.end(), [&](const OutputSection& each) {
-      return !row.section.empty() && each.title == row.section;
-    });
-    if (section != printed.end()) print(*section);
+  Told told(output, page, text, ids);
+  std::string body;
+  Index block = 0;
+  for (Index i = 0; i < std::ssize(records); ++i) {
+    const bool drawn_again = records[i]["kind"] == "drawing" && i + 1 < std::ssize(records) &&
+                             records[i + 1]["kind"] == "figure";  // in the terminal, and as a picture
+    if (!drawn_again) body += told.html(records[i]);
+    if (records[i]["kind"] != "prose" || block >= std::ssize(blocks)) continue;
+    const Prose& here = blocks[block++];
+    const Index first = std::max(here.line + here.lines, includes.last + 1),
+                last = block < std::ssize(blocks) ? blocks[block].line - 1 : std::ssize(lines);
+    body += folded_code(code, lines, first, last);
   }
-  for (OutputSection& section : printed)
-    if (!section.title.empty()) print(section);
 
+  std::string contents, others;
+  for (const Entry& entry : page.entries)
+    if (entry.kind == "section")
+      contents +=
+          fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(entry.id), escape_html(entry.name));
   for (const auto& each : sources.files())
     if (each.get() != file && each->path.starts_with(prefix))
       others += fmt::format("<li>{} {}</li>\n",
@@ -182,14 +194,14 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
   page.body = fmt::format(
       R"(<header class="opening"><p class="kicker">Lesson {0} · {1}</p>
 <h1>{2}</h1>
-<div class="intro">{3}</div>
 <nav class="sections" aria-label="Sections"><ol>
-{4}<li><a href="#exercise">Exercise</a></li>
+{3}<li><a href="#exercise">Exercise</a></li>
 </ol></nav>
 <p class="soft run">Run it: <code>make {0}</code></p></header>
-{5}{6})",
-      lesson.number, escape_html(name), escape_html(lesson.question), text.prose(lesson.introduction),
-      contents, preamble_html(file->text, code), rows);
+<article class="lesson">
+{4}{5}</article>
+)",
+      number, escape_html(name), escape_html(question), contents, preamble_html(file->text, code), body);
   if (!others.empty())
     page.body +=
         "<h2 id=\"files\">The other files of this lesson</h2>\n<ul class=\"files\">\n" + others + "</ul>\n";

@@ -1,7 +1,7 @@
 // The pages of the book before they get their frame, and the frame.
 //
-// A lesson's page has its text beside its code and, under each section, what that section printed and drew;
-// then its exercise. A source of the library has a page of the same form. A reference page lists what the
+// A lesson's page is what the lesson said when it ran, prose, tables, claims and pictures, with the code under
+// the prose that it follows in the source; then its exercise. A source of the library has a page of the same form. A reference page lists what the
 // headers of a folder declare.
 #pragma once
 
@@ -66,32 +66,12 @@ struct Row {
   std::string heading{};      // above it, or empty
   std::string comment{};      // beside it
   Index first = 0, last = 0;  // the lines of code, from 1; none if last < first
-  std::string section{};      // of a lesson: what ends with this row
-};
-
-// Where a section of a lesson begins: the row before ends there.
-struct SectionCall {
-  Index line;
-  std::string title;
 };
 
 Row preamble_of(std::string_view source);  // the includes
-std::vector<Row> rows_of(std::string_view source, const std::vector<SectionCall>& calls = {});
+std::vector<Row> rows_of(std::string_view source);
 std::string row_html(const Row& row, const Listing& code, const PageText& text, Ids& ids);
 std::string preamble_html(std::string_view source, const Listing& code);  // folded
-
-struct LessonSource {
-  std::string number, question, introduction;
-  std::vector<Row> rows;
-};
-LessonSource read_lesson(std::string_view source);
-
-// What a lesson printed: in output.txt a section is found by its title, underlined.
-struct OutputSection {
-  std::string title;  // empty for what came before the first
-  std::vector<std::string> lines;
-};
-std::vector<OutputSection> output_sections(std::string_view output);
 
 // The files of a lesson that have pages of their own: all but the lesson and its exercise.
 bool is_extra_file(const std::string& file);

@@ -36,31 +36,17 @@ Row row_of(const std::vector<std::string>& lines, Index first, Index last) {
   return row;
 }
 
-void add_row(std::vector<Row>& rows, Row row, const std::vector<std::string>& lines,
-             const std::vector<SectionCall>& calls) {
-  std::vector<SectionCall> inside;
-  for (const SectionCall& call : calls)
-    if (call.line >= row.first && call.line <= row.last) inside.push_back(call);
-  // What has no comment goes on with the row before, unless a comment stands there that is not about it.
+// What has no comment goes on with the row before, unless a comment stands there that is not about it.
+void add_row(std::vector<Row>& rows, const Row& row, const std::vector<std::string>& lines) {
   const bool closes_namespace = row.first <= row.last && lines[row.first - 1].starts_with("}  // namespace");
-  if (!rows.empty() && row.heading.empty() && row.comment.empty() && inside.empty()) {
+  if (!rows.empty() && row.heading.empty() && row.comment.empty() &&
+      (rows.back().comment.empty() || closes_namespace)) {
     Row& before = rows.back();
-    if (before.section.empty() && (before.comment.empty() || closes_namespace)) {
-      if (before.first > before.last) before.first = row.first;  // it was a heading alone
-      before.last = row.last;
-      return;
-    }
-    if (!before.section.empty() && closes_namespace) return;  // nothing to read
+    if (before.first > before.last) before.first = row.first;  // it was a heading alone
+    before.last = row.last;
+    return;
   }
-  if (inside.empty()) rows.push_back(row);
-  const Index last = row.last;
-  for (Index i = 0; i < std::ssize(inside); ++i) {  // a function of several sections becomes as many rows
-    row.section = inside[i].title;
-    row.last = i + 1 < std::ssize(inside) ? inside[i + 1].line - 1 : last;
-    rows.push_back(row);
-    while (lines[rows.back().last - 1].empty()) --rows.back().last;
-    row = Row{.first = row.last + 1, .last = last};
-  }
+  rows.push_back(row);
 }
 
 }  // namespace
@@ -78,7 +64,7 @@ Row preamble_of(std::string_view source) {
   return row;
 }
 
-std::vector<Row> rows_of(std::string_view source, const std::vector<SectionCall>& calls) {
+std::vector<Row> rows_of(std::string_view source) {
   const std::vector<std::string> lines = lines_of(source);
   const std::set<Index> inner = inner_lines(source);
   std::vector<Row> rows;
@@ -90,7 +76,7 @@ std::vector<Row> rows_of(std::string_view source, const std::vector<SectionCall>
       if (!inner.contains(next) && lines[next - 2].empty() && lines[next - 1][0] != ' ') break;
       last = next;
     }
-    add_row(rows, row_of(lines, line, last), lines, calls);
+    add_row(rows, row_of(lines, line, last), lines);
     line = last;
   }
   return rows;

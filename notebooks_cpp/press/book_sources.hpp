@@ -69,6 +69,7 @@ struct PageText {
   std::string prose(std::string_view comment) const;
   std::string sentence(std::string_view text) const;  // the same, for part of a paragraph
   std::string code(std::string_view text) const;
+  std::string linked(const std::string& html) const;  // with links at names in <code> and at lessons
 };
 
 // A file in colours, line by line: HTML, each line complete in itself.

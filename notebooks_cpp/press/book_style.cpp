@@ -55,11 +55,15 @@ pre.listing code { display: block; width: max-content; min-width: 100%; padding:
 pre.listing .line { display: block; }
 pre.listing .line::before { counter-increment: line; content: counter(line); display: inline-block; width: 2.4rem; margin: 0 1rem 0 -0.6rem; text-align: right; color: var(--comment); opacity: 0.6; user-select: none; font-style: normal; }
 pre.listing .line:target { background: color-mix(in srgb, var(--accent) 18%, transparent); }
-.printed .made { padding: 0.4rem 1rem 0.7rem; border-left: 3px solid var(--accent); border-radius: 0 8px 8px 0; background: var(--code); }
-.printed pre.output { margin: 0.5rem 0; padding: 0; border: 0; background: none; font-size: 0.82rem; }
-.printed h3 { margin: 0; } .printed .soft { margin: 0.1rem 0 0.5rem; font-size: 0.88rem; }
-.holds { color: var(--string); } .broken { color: var(--error-line); font-weight: 600; }
-.printed figure { margin: 0.9rem 0; } .printed figcaption b { color: var(--ink); }
+.lesson { max-width: 50rem; } .lesson h2 { margin-top: 2.6rem; }
+.lesson details.code { margin: 0.8rem 0; font-size: 0.92rem; } .lesson details.code pre { margin-top: 0.4rem; }
+.lesson pre.output { font-size: 0.82rem; } .lesson .equation { margin: 1rem 0; overflow-x: auto; text-align: center; }
+.lesson .scroll { overflow-x: auto; } table.numbers { margin: 0.9rem 0; font-size: 0.92rem; font-variant-numeric: tabular-nums; }
+table.numbers th, table.numbers td { padding: 0.15rem 0.8rem; text-align: right; white-space: nowrap; }
+table.numbers th:first-child, table.numbers td:first-child { padding-left: 0; text-align: left; }
+.claim { margin: 0.5rem 0; padding-left: 1.5rem; } .claim::before { float: left; margin-left: -1.5rem; }
+.holds::before { content: "✓"; color: var(--string); } .broken::before { content: "✗"; color: var(--error-line); }
+.lesson figure { margin: 1.2rem 0; } .lesson figcaption b { color: var(--ink); }
 .task .words pre.aside { white-space: pre-wrap; overflow-wrap: anywhere; }
 .task h3 code { font-size: 1rem; }
 .task details, .alone details { margin: 0.4rem 0; padding: 0.35rem 0.9rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
@@ -101,7 +105,6 @@ nav.steps { max-width: none; }
 @media (max-width: 700px) {
   html { scroll-padding-top: 6.4rem; }
   .item { grid-template-columns: minmax(0, 1fr); }
-  .printed .made { padding-left: 0.7rem; padding-right: 0.4rem; }
   pre.listing .line::before { width: 1.9rem; margin: 0 0.6rem 0 -0.8rem; }
 }
 )";

@@ -90,6 +90,15 @@ std::string PageText::sentence(std::string_view text) const {
   return replaced(std::string(text), pattern, shown, escape_html);
 }
 
+std::string PageText::linked(const std::string& html) const {
+  static const std::regex pattern("<code>([A-Za-z_:]+)</code>|\\b([Ll]esson ([0-9][0-9]))\\b");
+  const auto shown = [&](const std::smatch& match) {
+    if (match[1].matched) return link(sources.address(match[1].str()), match.str());
+    return link(sources.lessons.contains(match[3]) ? sources.lessons.at(match[3]) : "", match.str());
+  };
+  return replaced(html, pattern, shown, [](const std::string& rest) { return rest; });
+}
+
 std::string PageText::prose(std::string_view comment) const {
   const std::vector<std::string> lines = lines_of(comment);
   const Index count = std::ssize(lines);

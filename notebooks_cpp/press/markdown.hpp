@@ -21,7 +21,7 @@ namespace attn::press {
 using Linker = std::function<std::string(std::string_view address)>;
 
 struct MarkdownOptions {
-  Linker link, image;
+  Linker link = {}, image = {};
   Ids* ids = nullptr;  // of headings, if several texts are on one page
 };
 

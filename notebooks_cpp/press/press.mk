@@ -27,7 +27,7 @@ notebooks: build/packages.ok  ## run the notebooks; their pages and .ipynb go to
 	  build/press notebook notebooks_cpp/$$name.cpp $(B)/notebooks/$$name out/notebooks $(ARGS) || exit $$?; done
 
 # --- the book: see notebooks_cpp/press/book.hpp. Lessons that have not run since they were changed run first ---
-NOT_RUN = $(foreach l,$(LESSON_NAMES),$(shell [ out/$(l)/output.txt -nt lessons/$(l)/lesson.cpp ] || echo $(l)))
+NOT_RUN = $(foreach l,$(LESSON_NAMES),$(shell [ out/$(l)/lesson.json -nt lessons/$(l)/lesson.cpp ] || echo $(l)))
 .PHONY: book
 book: build/packages.ok  ## make pages of lessons, exercises and annotated source: out/book/index.html
 	@$(MAKE) build/press $(NOT_RUN:%=$(B)/lessons/%)

@@ -9,6 +9,7 @@
 #include "core/viz/viz.hpp"  // write_png
 #include "notebooks_cpp/press/book.hpp"
 #include "notebooks_cpp/press/book_pages.hpp"
+#include "notebooks_cpp/press/plain_math.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 using namespace attn;
@@ -27,45 +28,50 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-const char* const lesson_source = R"lesson(// Lesson 07. How is the future hidden?
-//
-// By a mask, as `causal_mask` makes one. See lesson 07 and Note [Masks] in nn/mask.hpp.
-//
-//   q   what I look for
+const char* const lesson_source = R"lesson(/// By a mask, as `causal_mask` makes one. See lesson 07.
 #include "nn/mask.hpp"
 
 using namespace attn;
 
 namespace {
 
-// 1. One query
-
-// The numbers of *one* query.
+// The numbers of one query.
 int numbers() {
-  // kept in the code
-
   return 3;
 }
 
+/// ## Hide, then share out
+///
+/// The *future* is hidden:
+///
+/// $$ y = √d_k x $$
 void hide(Lesson& lesson) {
-  lesson.section("Hide, then "
-                 "share out");
   causal_mask(numbers());
 
-  lesson.section("A < B & C");
+  /// ## A < B & C
+  numbers();
 }
 
 }  // namespace
 
-int main() { lesson.try_next({}); }
+int main() {}
 )lesson";
 
-const char* const lesson_output =
-    "07_masking: How is the future hidden?\n\nHide, then share out\n--------------------\n  a   b\n  --  "
-    "--\n  1   2\n"
-    "✓ it holds\n[picture] elsewhere/07_masking/map.png\nRows are\nqueries.\nafter\n\nA < B & "
-    "C\n---------\n1 < 2\n\n"
-    "Try\n---\nnothing\n\nMore\n----\nof it\n";
+const char* const lesson_records = R"([
+{"kind":"title","name":"07_masking","question":"How is the future hidden?"},
+{"kind":"prose","line":1,"text":"By a mask, as `causal_mask` makes one. See lesson 07."},
+{"kind":"prose","line":13,"text":"## Hide, then share out\n\nThe *future* is hidden:\n\n$$ y = √d_k x $$"},
+{"kind":"table","header":["","a < b"],"rows":[["x","1"]]},
+{"kind":"claim","holds":true,"text":"it holds"},
+{"kind":"drawing","text":"drawn twice"},
+{"kind":"figure","file":"map.png","title":"Who sees whom","caption":"Rows are queries."},
+{"kind":"prose","line":21,"text":"## A < B & C"},
+{"kind":"claim","holds":false,"text":"it does not"},
+{"kind":"paragraph","text":"1 < 2"},
+{"kind":"drawing","text":"drawn once"},
+{"kind":"lines","text":"as it is"},
+{"kind":"try","suggestions":[{"change":"Change it.","effect":"It changes."}]}
+])";
 
 // A course in a folder of its own, with everything that the book reads.
 struct SmallCourse {
@@ -95,8 +101,7 @@ struct SmallCourse {
     write(folder / "nn/mask.cpp",
           "#include \"nn/mask.hpp\"\n\nnamespace attn {\n\nint causal_mask(int T) { return T; }\n\n}  // "
           "namespace attn\n");
-    write(out / "output.txt", lesson_output);
-    write(out / "pictures.tsv", "map.png\tWho sees whom\tRows are queries.\n");
+    write(out / "lesson.json", lesson_records);
     viz::write_png(out / "map.png", viz::Image(5, 4));
   }
   std::string page(const std::string& address) const { return read_file(options.book / address); }
@@ -104,42 +109,21 @@ struct SmallCourse {
 
 }  // namespace
 
-TEST_CASE("a lesson becomes rows of comment and code that end where a section does") {
-  const LessonSource lesson = read_lesson(lesson_source);
-  CHECK(lesson.number == "07");
-  CHECK(lesson.question == "How is the future hidden?");
-  CHECK(contains(lesson.introduction, "By a mask"));
-  CHECK(preamble_of(lesson_source).first == 6);
-  CHECK(preamble_of(lesson_source).last == 10);
-  REQUIRE(lesson.rows.size() == 5);
-  CHECK(lesson.rows[0].heading == "1. One query");
-  CHECK(lesson.rows[1].comment == "The numbers of *one* query.\n");
-  CHECK(lesson.rows[1].first == 15);
-  CHECK(lesson.rows[1].last == 19);
-  CHECK(lesson.rows[2].section == "Hide, then share out");
-  CHECK(lesson.rows[2].first == 21);
-  CHECK(lesson.rows[2].last == 24);
-  CHECK(lesson.rows[3].section == "A < B & C");
-  CHECK(lesson.rows[3].first == 26);
-  CHECK(lesson.rows[4].section == "Try");
+TEST_CASE("a source becomes rows of comment and code") {
   const std::vector<Row> rows = rows_of("// M.\n\n// 2. Padding\n\n// A sentence.\n\n// Beside\nint x;\n");
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].heading == "2. Padding");
   CHECK(rows[0].comment.empty());
   CHECK((rows[1].heading.empty() && rows[1].comment == "A sentence.\n"));
   CHECK((rows[2].heading.empty() && rows[2].comment == "Beside\n"));
-  CHECK_THROWS_AS(read_lesson("// Something else\n"), Error);
 }
 
-TEST_CASE("the output of a lesson is cut at underlined titles, not at tables") {
-  const std::vector<OutputSection> sections = output_sections(lesson_output);
-  REQUIRE(sections.size() == 5);
-  CHECK(sections[1].title == "Hide, then share out");
-  CHECK(sections[1].lines.front() == "  a   b");
-  CHECK(sections[1].lines.back() == "after");
-  CHECK(sections[2].lines == std::vector<std::string>{"1 < 2"});
-  CHECK(sections[4].title == "More");
-  CHECK(output_sections("one\ntwo\n---\n\nname  age\n----  ---\n\n  name\n  ----\n").size() == 1);
+TEST_CASE("equations in plain characters are typeset") {
+  CHECK(latex_of("softmax(Q Kᵀ / √d_k) V") == "\\operatorname{softmax}(Q K^{\\top} / \\sqrt{d_{k}}) V");
+  CHECK(latex_of("x⁻¹ = √(a + b²) · w₁ₜ") == "x^{-1} = \\sqrt{a + b^{2}} \\cdot  w_{1t}");
+  CHECK(latex_of("d_model = 2^(n-1) {%}") == "d_{\\operatorname{model}} = 2^{n-1} \\{\\%\\}");
+  CHECK(contains(plain_equation("y = √x"), "<msqrt>"));
+  CHECK(plain_equation("a ^ < ^") == "<div class=\"equation\"><code>a ^ &lt; ^</code></div>");
 }
 
 TEST_CASE("a comment becomes paragraphs, lists and blocks, and what looks like HTML stays text") {
@@ -161,28 +145,51 @@ TEST_CASE("a link is relative to the page that it stands on") {
   CHECK(link_from("nn/a.html", "") == "");
 }
 
-TEST_CASE("a lesson's page has text, code, what each section printed, and its pictures in place") {
+TEST_CASE("a lesson's page has what it said, its code under the prose, and its pictures in place") {
   const SmallCourse course;
   write_book(course.options);
   const std::string page = course.page("lessons/07_masking.html");
   CHECK(contains(page, "<h1>How is the future hidden?</h1>"));
-  CHECK(contains(page, "<em>one</em>"));
-  CHECK(contains(page, "id=\"L15\""));
-  CHECK(contains(page, "id=\"hide-then-share-out\""));
-  CHECK(contains(page, "<span class=\"holds\">✓ it holds</span>"));
-  CHECK(contains(page, "<h3>A &lt; B &amp; C</h3>"));
-  CHECK(contains(page,
-                 "<pre class=\"output\">of it\n</pre>"));  // a section that no call in the source explains
+  CHECK(contains(page, "<em>future</em>"));
+  CHECK(contains(page, "<h2 id=\"hide-then-share-out\">Hide, then share out</h2>"));
+  CHECK(contains(page, "<li><a href=\"#hide-then-share-out\">Hide, then share out</a></li>"));
+  CHECK(contains(page, "<msqrt>"));
+  CHECK(contains(page, "<th>a &lt; b</th>"));
+  CHECK(contains(page, "<p class=\"claim holds\">it holds</p>"));
+  CHECK(contains(page, "<p class=\"claim broken\">it does not</p>"));
+  CHECK(contains(page, ">A &lt; B &amp; C</h2>"));
+  CHECK(contains(page, "<p>1 &lt; 2</p>"));
   CHECK(contains(page, "src=\"../pictures/07_masking/map.png\" width=\"5\" height=\"4\""));
   CHECK(fs::exists(course.options.book / "pictures/07_masking/map.png"));
-  // The caption stands under the picture and is not printed once more; what follows it is.
-  CHECK_FALSE(contains(page, "Rows are\nqueries."));
-  CHECK(contains(page, "<pre class=\"output\">after\n</pre>"));
-  // In the order of the source.
-  CHECK(page.find("id=\"L22\"") < page.find("id=\"hide-then-share-out\""));
-  CHECK(page.find("id=\"hide-then-share-out\"") < page.find("id=\"L26\""));
-  CHECK(contains(page, "<a href=\"07_masking/data.hpp.html\">") == false);
+  // What a picture shows is not drawn in characters once more.
+  CHECK_FALSE(contains(page, "drawn twice"));
+  CHECK(contains(page, "<pre class=\"output\">drawn once</pre>"));
+  CHECK(contains(page, "<pre class=\"output\">as it is</pre>"));
+  CHECK(contains(page, "<li>Change it.<br><span class=\"soft\">→ It changes.</span></li>"));
+  // Each block is followed by its code, and that by what the code said.
+  const auto order = {"makes one",  "id=\"L8\"",  "The <em>future",
+                      "id=\"L18\"", "it holds",   "A &lt; B &amp; C</h2>",
+                      "id=\"L22\"", "it does not"};
+  std::size_t at = page.find("<article");
+  for (const char* part : order) {
+    CHECK_MESSAGE(page.find(part, at) != std::string::npos, part);
+    at = std::min(page.find(part, at), page.size());
+  }
+  CHECK_FALSE(contains(page, "id=\"L13\""));  // prose is not code
   CHECK(contains(page, "<a href=\"../lessons/07_masking/data.hpp.html\"><code>data.hpp</code></a>"));
+}
+
+TEST_CASE("records that no lesson wrote are refused, strange ones are passed over") {
+  const SmallCourse course;
+  const fs::path file = course.options.out / "07_masking/lesson.json";
+  for (const char* text : {"", "{}", "[1]", "[{\"kind\":1}]", "[{}]"}) {
+    write(file, text);
+    CHECK_THROWS_WITH_AS(write_book(course.options), doctest::Contains("run the lesson again"), Error);
+  }
+  write(
+      file,
+      R"([{"kind":"title"},{"kind":"figure","file":"../../x.png"},{"kind":"table","rows":[[1]]},{"kind":"x"}])");
+  CHECK_NOTHROW(write_book(course.options));
 }
 
 TEST_CASE("names in code and text lead to their declaration, and from there to the definition") {
@@ -190,10 +197,8 @@ TEST_CASE("names in code and text lead to their declaration, and from there to t
   write_book(course.options);
   const std::string lesson = course.page("lessons/07_masking.html");
   CHECK(
-      contains(lesson, "<a href=\"../nn/mask.hpp.html#L9\">causal_mask</a>(<a href=\"#L15\">numbers</a>())"));
+      contains(lesson, "<a href=\"../nn/mask.hpp.html#L9\">causal_mask</a>(<a href=\"#L9\">numbers</a>())"));
   CHECK(contains(lesson, "<a href=\"../nn/mask.hpp.html#L9\"><code>causal_mask</code></a>"));
-  CHECK(contains(lesson, "<a href=\"../nn/mask.hpp.html#note-masks\">Note [Masks]</a>"));
-  CHECK(contains(lesson, "<a href=\"../nn/mask.hpp.html\">nn/mask.hpp</a>"));
   CHECK(contains(course.page("nn/mask.hpp.html"), "<a href=\"../nn/mask.cpp.html#L5\">causal_mask</a>"));
   CHECK(contains(course.page("nn/mask.hpp.html"), "id=\"note-masks\""));
   CHECK(contains(course.page("nn/mask.cpp.html"), "<a href=\"../nn/mask.hpp.html#L9\">causal_mask</a>"));
@@ -309,7 +314,7 @@ TEST_CASE("pages of files that are gone go, and nothing else is left beside the 
 TEST_CASE("what cannot be done is said, and leaves the book as it was") {
   const SmallCourse course;
   write_book(course.options);
-  fs::remove(course.options.out / "07_masking/output.txt");
+  fs::remove(course.options.out / "07_masking/lesson.json");
   CHECK_THROWS_WITH_AS(write_book(course.options), doctest::Contains("run `make 07` first"), Error);
   CHECK(fs::exists(course.options.book / "index.html"));
 
