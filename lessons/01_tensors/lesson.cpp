@@ -1,10 +1,8 @@
-// Lesson 01. What is a tensor?
-//
-// Everything in this course, a sentence, a batch of sentences, every weight of a network, is a tensor:
-// numbers in one long row, and a shape that says how to look at them. Four ideas are enough to read all
-// later lessons: where an element lies (row-major), that a shape can change while the numbers stay
-// (reshape), how a small tensor meets a large one (broadcasting), and the one operation that does nearly
-// all the work (matmul).
+/// Everything in this course, a sentence, a batch of sentences, every weight of a network, is a tensor:
+/// numbers in one long row, and a shape that says how to look at them. Four ideas are enough to read all
+/// later lessons: where an element lies (row-major), that a shape can change while the numbers stay
+/// (reshape), how a small tensor meets a large one (broadcasting), and the one operation that does nearly
+/// all the work (matmul).
 #include <cmath>  // fabs
 
 #include "core/error.hpp"
@@ -36,8 +34,6 @@ std::string refusal(const Work& work) {
   return "";
 }
 
-// 1. Where does an element lie?
-
 // Row-major: the last axis lies side by side, and one step along an axis skips all that is to its right.
 //
 //   offset(i, j, k) = i·(J·K) + j·K + k        for a shape (I, J, K)
@@ -53,20 +49,19 @@ Index offset_of(const Shape& shape, const std::vector<Index>& index) {
   return offset;
 }
 
+/// ## Numbers and a shape
 void row_major(Lesson& lesson) {
-  lesson.section("Numbers and a shape");
   const Tensor x = baskets();
   lesson.say("Three people went shopping. A table of 3 rows and 4 columns is a tensor of shape {}:",
              x.shape().str());
   lesson.numbers(x, people, goods, 0);
-  lesson.say(
-      "A number alone is a tensor of rank 0, a list has rank 1, a table rank 2. Two weeks of such tables "
-      "are one tensor of rank 3, of shape (2,3,4), and nothing new is needed for it.");
+  /// A number alone is a tensor of rank 0, a list has rank 1, a table rank 2. Two weeks of such tables are
+  /// one tensor of rank 3, of shape (2,3,4), and nothing new is needed for it.
 
-  lesson.section("Row-major");
-  lesson.say(
-      "Memory is one long row. So the table is stored row after row, and the shape alone tells where a row "
-      "ends:");
+  /// ## Row-major
+  ///
+  /// Memory is one long row. So the table is stored row after row, and the shape alone tells where a row
+  /// ends:
   std::string places, values;
   for (Index i = 0; i < x.numel(); ++i) {
     places += fmt::format("{:>4}", i);
@@ -74,7 +69,7 @@ void row_major(Lesson& lesson) {
   }
   lesson.print("  place {}\n  value {}", places, values);
   lesson.print("        {:-<16}{:-<16}{:-<16}", " Anna ", " Ben ", " Clara ");
-  lesson.equation("offset(i, j) = i · columns + j");
+  /// $$ offset(i, j) = i · columns + j $$
   const Index milk = offset_of(x.shape(), {1, 2});
   lesson.claim(milk == 6 && x.data()[milk] == x(1, 2),
                "Ben's milk is element (1,2): 1 · 4 + 2 = {}, and there lies {:.0f}", milk, x.data()[milk]);
@@ -99,26 +94,23 @@ void row_major(Lesson& lesson) {
       column_major, x.data()[column_major], people[column_major / 4], goods[column_major % 4]);
 }
 
-// 2. A new shape over the same numbers
-
+/// ## Reshape shares its numbers
+///
+/// Since a shape is only a way of looking, another one can be laid over the same numbers, at no cost, as
+/// long as the count fits. Two weeks of three baskets are six baskets:
 void reshape_shares(Lesson& lesson) {
-  lesson.section("Reshape shares its numbers");
-  lesson.say(
-      "Since a shape is only a way of looking, another one can be laid over the same numbers, at no cost, "
-      "as long as the count fits. Two weeks of three baskets are six baskets:");
   const Tensor weeks = concat({reshape(baskets(), {1, 3, 4}), reshape(baskets(), {1, 3, 4})});  // (2, 3, 4)
   const Tensor six = reshape(weeks, {6, 4});
   lesson.claim(six.data() == weeks.data(),
                "reshape (2,3,4) -> {} copies nothing: both point to the same memory", six.shape().str());
   weeks(1, 0, 2) = 9;  // Anna's milk in the second week
   lesson.claim(six(3, 2) == 9, "write 9 through one, and the other reads {:.0f}", six(3, 2));
-  lesson.say("What does not fit is refused:");
+  /// What does not fit is refused:
   lesson.print("    {}", refusal([&] { reshape(weeks, {5, 5}); }));
 
-  lesson.say(
-      "Reshape keeps the order of the numbers. Transposing does not: it turns rows into columns, and has "
-      "to move the numbers. Both give (4,3), and mixing them up is one of the most common mistakes there "
-      "are (lesson 08 meets it again). The first rows of both:");
+  /// Reshape keeps the order of the numbers. Transposing does not: it turns rows into columns, and has to
+  /// move the numbers. Both give (4,3), and mixing them up is one of the most common mistakes there are
+  /// (lesson 08 meets it again). The first rows of both:
   const Tensor x = baskets(), reshaped = reshape(x, {4, 3}), transposed = transpose(x);
   lesson.numbers(concat({slice(reshaped, 0, 0, 1), slice(transposed, 0, 0, 1)}),
                  {"reshape   (4,3)", "transpose (4,3)"}, {"first", "second", "third"}, 0);
@@ -128,8 +120,6 @@ void reshape_shares(Lesson& lesson) {
   lesson.claim(same && !equal(reshaped, transposed) && transposed.data() != x.data(),
                "only the transpose has everybody's apples in one row");
 }
-
-// 3. Small meets large
 
 // Broadcasting: both shapes are aligned at the right, a missing axis counts as 1, and an axis of size 1
 // stretches. Stretching copies nothing: the only index there is, 0, is read again and again.
@@ -161,17 +151,17 @@ viz::Image stretched(const Tensor& x, const std::string& title) {
                               .faded = faded});
 }
 
+/// ## Broadcasting
+///
+/// Everybody gets the same present, a list of four numbers, on top of what they bought. The list is (4),
+/// the table (3,4). Aligned at the right, the list fits each row and is added to all three:
 void broadcasting(Lesson& lesson) {
-  lesson.section("Broadcasting");
-  lesson.say(
-      "Everybody gets the same present, a list of four numbers, on top of what they bought. The list is "
-      "(4), the table (3,4). Aligned at the right, the list fits each row and is added to all three:");
   const Tensor x = baskets(), present = tensor({0, 1, 0, 2});  // (4)
   lesson.numbers(x + present, people, goods, 0);
   double worst = max_difference(x + present, add_by_loops(x, reshape(present, {1, 4})));
   lesson.claim(worst == 0, "two loops that read the one row three times give the same");
 
-  lesson.equation("align at the right · a missing axis is 1 · size 1 stretches · all else is refused");
+  /// $$ align at the right · a missing axis is 1 · size 1 stretches · all else is refused $$
   std::vector<std::vector<std::string>> rows;
   for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{{{3, 4}, {4}},
                                                                  {{3, 4}, {3, 1}},
@@ -185,13 +175,10 @@ void broadcasting(Lesson& lesson) {
     rows.push_back({a.str(), b.str(), error.empty() ? result.str() : "refused"});
   }
   lesson.table({"a", "b", "a + b"}, rows);
-  lesson.say(
-      "The last line is the one to remember: three numbers, one a person, are not (3) but (3,1), because "
-      "alignment starts at the right, where they would meet the four things. The library says:");
+  /// The last line is the one to remember: three numbers, one a person, are not (3) but (3,1), because
+  /// alignment starts at the right, where they would meet the four things. The library says:
   lesson.print("    {}", refusal([&] { x + tensor({1, 2, 3}); }));
-  lesson.say(
-      "To take the smaller size and go on would be worse: the sum would be there, and a basket missing "
-      "from it.");
+  /// To take the smaller size and go on would be worse: the sum would be there, and a basket missing from it.
 
   const Tensor bags = reshape(tensor({3, 1, 2}), {3, 1}), gifts = tensor({{0, 1, 2, 3}});  // (3, 1), (1, 4)
   const Tensor both = bags + gifts;                                                        // (3, 4)
@@ -211,8 +198,6 @@ void broadcasting(Lesson& lesson) {
                  "Bright cells are stored, pale ones are the same numbers read again: 3 + 4 numbers are "
                  "kept, 12 are added.");
 }
-
-// 4. The operation that does the work
 
 // c(i, j) = Σ_k a(i, k) b(k, j): row i of a meets column j of b. For every element of the
 // result, a third loop.
@@ -237,8 +222,8 @@ viz::Image table_image(const Tensor& x, const std::string& title, const std::vec
                                      .cell = 46});
 }
 
+/// ## Matmul
 void matrix_product(Lesson& lesson) {
-  lesson.section("Matmul");
   const std::vector<std::string> shops = {"market", "corner"};
   const Tensor x = baskets(),
                prices = tensor({{0.5, 0.8}, {3.0, 2.5}, {1.2, 1.0}, {0.3, 0.4}});  // (3, 4), (4, 2)
@@ -251,7 +236,7 @@ void matrix_product(Lesson& lesson) {
       "column of prices, thing by thing, and the products are summed. All bills together are the matrix "
       "product:",
       prices(0, 0), prices(1, 0), prices(2, 0), prices(3, 0));
-  lesson.equation("(M,K) x (K,N) -> (M,N):     c(i, j) = Σ_k a(i, k) · b(k, j)");
+  /// $$ (M,K) x (K,N) -> (M,N):     c(i, j) = Σ_k a(i, k) · b(k, j) $$
   const Tensor bills = matmul(x, prices);  // (3, 4) x (4, 2) -> (3, 2)
   lesson.numbers(bills, people, shops);
   lesson.claim(max_difference(bills, multiply_by_loops(x, prices)) < 1e-5,
@@ -265,10 +250,10 @@ void matrix_product(Lesson& lesson) {
                {.title = "A row of the first meets a column of the second", .between = {"×", "="}}),
       "Matmul",
       "The inner sizes (4 and 4) must be the same and vanish; the outer ones (3 and 2) are the result's.");
-  lesson.say("Inner sizes that differ mean that things meet the wrong prices, and are refused:");
+  /// Inner sizes that differ mean that things meet the wrong prices, and are refused:
   lesson.print("    {}", refusal([&] { matmul(x, slice(prices, 0, 0, 3)); }));
 
-  lesson.section("At real size");
+  /// ## At real size
   const Index B = lesson.fast ? 2 : 4, T = 37, C = 96, N = 50;
   Rng rng(lesson.seed);
   const Tensor sentences = normal({B, T, C}, rng), weight = normal({C, N}, rng), bias = normal({N}, rng);
@@ -277,7 +262,7 @@ void matrix_product(Lesson& lesson) {
       "{}. One product with a weight {} and one broadcast of a bias {} work on every word of every "
       "sentence:",
       B, T, C, sentences.shape().str(), weight.shape().str(), bias.shape().str());
-  lesson.equation("y = x W + b        (B,T,C) x (C,N) + (N) -> (B,T,N)");
+  /// $$ y = x W + b        (B,T,C) x (C,N) + (N) -> (B,T,N) $$
   const Tensor y = matmul(sentences, weight) + bias;  // (B, T, N)
   double worst = 0;
   for (Index b = 0; b < B; ++b) {

@@ -1,13 +1,11 @@
-// Lesson 02. How does a program know its own derivative?
-//
-// To learn, a network must know for each of its numbers: if this one were a little larger, how would the
-// loss change? That is a derivative, and nobody writes it down by hand. Instead every step of the
-// computation leaves a note: what it was computed from, and how strongly it depends on each of these. Read
-// backwards, the notes give the derivative of the last number with respect to all others, at about the cost
-// of computing it once.
-//
-// First by hand, on plain numbers; then the library's tensors do the same; then the three rules that all of a
-// transformer needs, for matmul, broadcasting and softmax.
+/// To learn, a network must know for each of its numbers: if this one were a little larger, how would the
+/// loss change? That is a derivative, and nobody writes it down by hand. Instead every step of the
+/// computation leaves a note: what it was computed from, and how strongly it depends on each of these. Read
+/// backwards, the notes give the derivative of the last number with respect to all others, at about the cost
+/// of computing it once.
+///
+/// First by hand, on plain numbers; then the library's tensors do the same; then the three rules that all of a
+/// transformer needs, for matmul, broadcasting and softmax.
 #include <algorithm>   // max, min_element, reverse, unique
 #include <cmath>       // exp, fabs, log, tanh
 #include <functional>  // function
@@ -19,8 +17,6 @@
 using namespace attn;
 
 namespace {
-
-// 1. Numbers that remember how they were computed
 
 // One number of a computation. `derivatives[n]` is d value / d inputs[n], known at the moment it is computed.
 struct Node {
@@ -87,8 +83,6 @@ double example_loss(double w, double x, double target) {
   return example(graph, w, x, target).value();
 }
 
-// 2. The chain rule, backwards
-
 // Depth first, and a node is written down after all it was computed from. Read from the end, each node comes
 // after everything that uses it: when its turn comes, its gradient is complete.
 void visit(const Graph& graph, int id, std::vector<bool>& seen, std::vector<int>& order) {
@@ -116,8 +110,6 @@ void backward(Value loss) {
   loss.node().gradient = 1;
   for (const int id : backward_order(*loss.graph, loss.id)) pass_on(*loss.graph, id);
 }
-
-// 3. Three ways to get it wrong
 
 void backward_overwriting(Value loss) {
   Graph& graph = *loss.graph;
@@ -175,12 +167,13 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return worst;
 }
 
+/// ## Nudge it
+///
+/// A model guesses w·x with w = 3 and x = 2, but 5 would be right. The loss punishes the error, and the
+/// guess:
+///
+/// $$ loss = (w·x − target)² + w·x $$
 void by_hand(Lesson& lesson) {
-  lesson.section("Nudge it");
-  lesson.say(
-      "A model guesses w·x with w = 3 and x = 2, but 5 would be right. The loss punishes the error, and "
-      "the guess:");
-  lesson.equation("loss = (w·x − target)² + w·x");
   const double h = 1e-4, now = example_loss(3, 2, 5), up = example_loss(3 + h, 2, 5);
   lesson.say(
       "It is {:.0f}. If w were {} larger, it would be {:.7f}: it grows {:.2f} times as much as w. That "
@@ -188,12 +181,13 @@ void by_hand(Lesson& lesson) {
       "million weights would have to run a million times for one step.",
       now, h, up, (up - now) / h);
 
-  lesson.section("The chain rule backwards");
-  lesson.say(
-      "Instead, take the computation apart. Each step is so simple that its derivatives are known: a sum "
-      "passes a nudge on as it is, a product multiplies it by the other factor. Along a chain of steps "
-      "these factors multiply. Start at the loss, whose derivative by itself is 1, and walk back:");
-  lesson.equation("d loss / d input  +=  d loss / d node  ·  d node / d input");
+  /// ## The chain rule backwards
+  ///
+  /// Instead, take the computation apart. Each step is so simple that its derivatives are known: a sum passes
+  /// a nudge on as it is, a product multiplies it by the other factor. Along a chain of steps these factors
+  /// multiply. Start at the loss, whose derivative by itself is 1, and walk back:
+  ///
+  /// $$ d loss / d input  +=  d loss / d node  ·  d node / d input $$
   Graph graph;
   const Value loss = example(graph, 3, 2, 5);
   backward(loss);
@@ -233,11 +227,11 @@ void by_hand(Lesson& lesson) {
                  "Two arrows leave the guess, so its gradient has two parts: 1 from the loss itself and 2 "
                  "from the error.");
 
-  lesson.section("Gradients add up");
-  lesson.say(
-      "The guess is used in two places, and a nudge of it goes both ways: the effects add up. The same "
-      "with error · error, where one number is used twice in one step. And a node must wait until every "
-      "share has arrived before it passes anything on. What happens otherwise:");
+  /// ## Gradients add up
+  ///
+  /// The guess is used in two places, and a nudge of it goes both ways: the effects add up. The same with
+  /// error · error, where one number is used twice in one step. And a node must wait until every share has
+  /// arrived before it passes anything on. What happens otherwise:
   const std::vector<double> overwritten = gradients_by(backward_overwriting),
                             early = gradients_by(backward_too_early),
                             each_time = gradients_by(backward_recursing);
@@ -256,12 +250,12 @@ void by_hand(Lesson& lesson) {
       distance(overwritten, right) > 0.5 && distance(early, right) > 0.5 && distance(each_time, right) > 0.5,
       "all three shortcuts are wrong, and none of them crashes");
 
-  lesson.section("Topological order");
-  lesson.say(
-      "The order that always works: every node after all nodes that use it. Here it is the order in which "
-      "they were computed, reversed, since nothing can be computed from what does not exist yet (the "
-      "library uses just that). It also visits each node once. Plain recursion follows every path, and "
-      "paths multiply: double a number n times by x = x + x.");
+  /// ## Topological order
+  ///
+  /// The order that always works: every node after all nodes that use it. Here it is the order in which they
+  /// were computed, reversed, since nothing can be computed from what does not exist yet (the library uses
+  /// just that). It also visits each node once. Plain recursion follows every path, and paths multiply:
+  /// double a number n times by x = x + x.
   rows.clear();
   long turns = 0;
   std::size_t visits = 0;
@@ -277,14 +271,11 @@ void by_hand(Lesson& lesson) {
   lesson.claim(visits == 21 && turns == (1L << 21) - 1, "20 doublings: {} turns against {}", visits, turns);
 }
 
-// 4. The same through tensors
-
+/// ## The same through tensors
+///
+/// A Tensor does all this by itself. requires_grad() says that a gradient is wanted; every op then records
+/// what it was computed from; backward(loss) walks back. The example again, with tensors of one number:
 void by_tensors(Lesson& lesson) {
-  lesson.section("The same through tensors");
-  lesson.say(
-      "A Tensor does all this by itself. requires_grad() says that a gradient is wanted; every op then "
-      "records what it was computed from; backward(loss) walks back. The example again, with tensors of "
-      "one number:");
   Tensor w = scalar(3), x = scalar(2), target = scalar(5);
   w.requires_grad(), x.requires_grad(), target.requires_grad();
   const auto loss_of = [&] {
@@ -298,9 +289,8 @@ void by_tensors(Lesson& lesson) {
                "w.grad() = {:.0f}, x.grad() = {:.0f}, target.grad() = {:.0f}: as by hand", found[0], found[1],
                found[2]);
 
-  lesson.say(
-      "Gradients add up over calls, too: that is how a large batch can be done in parts. So whoever wants "
-      "a fresh one must zero it first. To forget that is the classic mistake of a training loop:");
+  /// Gradients add up over calls, too: that is how a large batch can be done in parts. So whoever wants a
+  /// fresh one must zero it first. To forget that is the classic mistake of a training loop:
   attn::backward(loss_of());
   const real twice = w.grad().item();
   w.zero_grad(), x.zero_grad(), target.zero_grad();
@@ -317,8 +307,6 @@ void by_tensors(Lesson& lesson) {
                "a sum of {} steps: its gradient by x is {:.0f}. No recursion, so no depth is too deep", depth,
                x.grad().item());
 }
-
-// 5. Three rules for tensors
 
 // The gradient of every element of `x` by nudging it: the loss is computed twice for each.
 Tensor nudged(const Tensor& x, const std::function<double()>& loss) {
@@ -338,13 +326,14 @@ Tensor nudged(const Tensor& x, const std::function<double()>& loss) {
 
 void rules_for_tensors(Lesson& lesson) {
   Rng rng(lesson.seed);
-  lesson.section("The backward of matmul");
-  lesson.say(
-      "C = A B, and G says how the loss changes with each element of C. Element a(i,k) is used in all of "
-      "row i of C, in c(i,j) with the factor b(k,j). So its gradient is the sum of g(i,j) · b(k,j) over j: "
-      "row i of G with row k of B. For B the same with columns. Written with matrices, with the transposes "
-      "that the shapes ask for:");
-  lesson.equation("dA = G Bᵀ   (M,N) x (N,K)          dB = Aᵀ G   (K,M) x (M,N)");
+  /// ## The backward of matmul
+  ///
+  /// C = A B, and G says how the loss changes with each element of C. Element a(i,k) is used in all of row i
+  /// of C, in c(i,j) with the factor b(k,j). So its gradient is the sum of g(i,j) · b(k,j) over j: row i of G
+  /// with row k of B. For B the same with columns. Written with matrices, with the transposes that the shapes
+  /// ask for:
+  ///
+  /// $$ dA = G Bᵀ   (M,N) x (N,K)          dB = Aᵀ G   (K,M) x (M,N) $$
   Tensor a = normal({2, 3}, rng), b = normal({3, 4}, rng);  // (M, K), (K, N)
   const Tensor g = normal({2, 4}, rng);                     // (M, N)
   a.requires_grad(), b.requires_grad();
@@ -362,11 +351,12 @@ void rules_for_tensors(Lesson& lesson) {
                    max_difference(nudged(b, product_loss), b.grad()));
   lesson.claim(worst < 1e-3, "and so does nudging all 18 elements, as far as floats can tell: {:.0e}", worst);
 
-  lesson.section("The backward of broadcasting");
-  lesson.say(
-      "A bias (4) is added to both rows of a (2,4) tensor: each of its elements is used twice, so its "
-      "gradient is the sum of two. Whatever the forward stretched, the backward sums up:");
-  lesson.equation("y = x + bias   (R,C) + (C)          d bias(j) = Σ_i g(i, j)");
+  /// ## The backward of broadcasting
+  ///
+  /// A bias (4) is added to both rows of a (2,4) tensor: each of its elements is used twice, so its gradient
+  /// is the sum of two. Whatever the forward stretched, the backward sums up:
+  ///
+  /// $$ y = x + bias   (R,C) + (C)          d bias(j) = Σ_i g(i, j) $$
   Tensor bias = normal({4}, rng);
   bias.requires_grad();
   attn::backward(normal({2, 4}, rng) + bias, g);
@@ -374,7 +364,7 @@ void rules_for_tensors(Lesson& lesson) {
                  {"gradient, row 0", "gradient, row 1", "gradient of the bias"});
   lesson.claim(max_difference(bias.grad(), sum(g, 0)) < 1e-6, "the last row is the sum of the others");
 
-  lesson.section("The backward of softmax");
+  /// ## The backward of softmax
   const std::vector<std::string> animals = {"cat", "dog", "fish"};
   Tensor scores = tensor({{2.0, 1.0, 0.1}});
   const Tensor p = softmax(scores);
@@ -388,8 +378,9 @@ void rules_for_tensors(Lesson& lesson) {
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 3; ++j) table(i, j) = p(0, i) * ((i == j ? 1 : 0) - p(0, j));
   lesson.numbers(table, {"share of cat", "share of dog", "share of fish"}, animals);
-  lesson.say("Summed up for a gradient g that comes in, the table need never be written down:");
-  lesson.equation("d score = p ∘ (g − Σ g p)");
+  /// Summed up for a gradient g that comes in, the table need never be written down:
+  ///
+  /// $$ d score = p ∘ (g − Σ g p) $$
   const Tensor wish = tensor({{1, 0, 0}});  // more cat
   const Tensor formula = p * (wish - sum(wish * p, -1, true)), elementwise = wish * p * (1 - p);
   scores.requires_grad();
@@ -403,8 +394,6 @@ void rules_for_tensors(Lesson& lesson) {
   lesson.claim(max_difference(elementwise, scores.grad()) > 0.05,
                "p (1 − p), which treats each element for itself, misses that the others must fall");
 }
-
-// 6. Check it
 
 // A small network with every number written out: 5 inputs, 8 hidden units, 3 classes, 4 samples. `Number` may
 // be float, double, or Value, which then records all of it. Parameters: W1 (5,8), b1 (8), W2 (8,3), b2 (3).
@@ -462,8 +451,8 @@ Tensor part(const std::vector<double>& p, int begin, const Shape& shape) {
   return tensor.requires_grad();
 }
 
+/// ## Checking against central differences
 void check_it(Lesson& lesson) {
-  lesson.section("Checking against central differences");
   lesson.say(
       "A wrong gradient does not crash; it learns badly. So each gradient in this project is checked "
       "against nudging, every element. Here a small network ({} parameters, written once as a template) "
@@ -503,10 +492,9 @@ void check_it(Lesson& lesson) {
                graph.size(), exact.size(), nudging_error);
   lesson.claim(library_error < 1e-5, "the library, in float, against ours, in double: {:.0e}", library_error);
 
-  lesson.say(
-      "How large should a nudge be? Too large, and the curve bends within it; too small, and the "
-      "difference of two almost equal numbers is all rounding. Floats have 7 digits and leave hardly any "
-      "room in between, which is why gradients are checked in double:");
+  /// How large should a nudge be? Too large, and the curve bends within it; too small, and the difference of
+  /// two almost equal numbers is all rounding. Floats have 7 digits and leave hardly any room in between,
+  /// which is why gradients are checked in double:
   std::vector<double> steps, in_float, in_double;
   for (double h = 1; h > 1e-11; h /= 10) {
     steps.push_back(h);

@@ -1,18 +1,16 @@
-// Lesson 03. Where do 99% of the FLOPs go?
-//
-// Into matrix products. Lesson 01 wrote one as three nested loops, and those loops use about one percent of
-// what a core can do. This lesson climbs a ladder: every rung computes the same numbers, and each takes away
-// one reason for waiting.
-//
-//   ijk             three loops as in the formula
-//   ikj             the inner loop walks along rows, as memory lies
-//   tiled           a piece of B stays in a near cache while it is used
-//   register tile   a piece of C stays in registers: fewer loads for each multiplication
-//   AVX             eight numbers in one instruction
-//   OpenMP          every core has rows of its own
-//   the library     all of it, and copies that put the pieces where they are read
-//
-// C (m,n) += A (m,k) B (k,n), all row-major. FLOP: one multiplication or addition; a product takes 2 m k n.
+/// Into matrix products. Lesson 01 wrote one as three nested loops, and those loops use about one percent of
+/// what a core can do. This lesson climbs a ladder: every rung computes the same numbers, and each takes away
+/// one reason for waiting.
+///
+///   ijk             three loops as in the formula
+///   ikj             the inner loop walks along rows, as memory lies
+///   tiled           a piece of B stays in a near cache while it is used
+///   register tile   a piece of C stays in registers: fewer loads for each multiplication
+///   AVX             eight numbers in one instruction
+///   OpenMP          every core has rows of its own
+///   the library     all of it, and copies that put the pieces where they are read
+///
+/// C (m,n) += A (m,k) B (k,n), all row-major. FLOP: one multiplication or addition; a product takes 2 m k n.
 #include <time.h>  // clock_gettime
 
 #include <algorithm>  // max, min
@@ -26,8 +24,6 @@
 using namespace attn;
 
 namespace {
-
-// 1. The ladder
 
 // Row i of A with column j of B. Down a column, each number lies n places after the one before: in another
 // piece of memory ("cache line", 16 floats), of which nothing else is used.
@@ -160,8 +156,6 @@ Tensor product(const Rung& rung, const Tensor& a, const Tensor& b) {
   return c;
 }
 
-// 2. Measuring
-
 // Seconds since some moment. While one thread does the work, only the time that it has really run: other
 // programs on the machine do not count then.
 double now(bool all_cores) {
@@ -191,15 +185,12 @@ double peak_gflops() {
   return flop / seconds / 1e9;
 }
 
-// 3. The lesson
-
+/// ## Where do the FLOPs go?
 void where_flops_go(Lesson& lesson) {
-  lesson.section("Where do the FLOPs go?");
   const double n = 128, C = 512, H = 8, F = 2048;
-  lesson.say(
-      "One layer of the transformer that this course builds, for a sentence of 128 words (C = 512 numbers "
-      "a word, 8 heads, 2048 hidden units). A product (m,k) x (k,n) takes 2 m k n FLOP, one addition and "
-      "one multiplication for each of the inner steps:");
+  /// One layer of the transformer that this course builds, for a sentence of 128 words (C = 512 numbers a
+  /// word, 8 heads, 2048 hidden units). A product (m,k) x (k,n) takes 2 m k n FLOP, one addition and one
+  /// multiplication for each of the inner steps:
   struct Part {
     std::string name, count;
     double flop;
@@ -236,37 +227,35 @@ Index line_changes(bool row_by_row, Index n) {
   return changes;
 }
 
+/// ## ikj: walk as memory lies
+///
+/// The three loops may stand in any order. But memory comes in lines of 64 bytes, 16 floats. ijk walks down
+/// a column of B and uses one float of each line; ikj walks along a row and uses all 16. Counted for 64 x
+/// 64 matrices:
 void why_order_matters(Lesson& lesson) {
-  lesson.section("ikj: walk as memory lies");
-  lesson.say(
-      "The three loops may stand in any order. But memory comes in lines of 64 bytes, 16 floats. ijk walks "
-      "down a column of B and uses one float of each line; ikj walks along a row and uses all 16. Counted "
-      "for 64 x 64 matrices:");
   const Index n = 64, by_column = line_changes(false, n), by_row = line_changes(true, n);
   lesson.claim(by_column == 16 * by_row, "of {} reads of B, ijk needs another line for {}, ikj for {}",
                n * n * n, by_column, by_row);
-  lesson.section("Tiles: near caches and registers");
-  lesson.say(
-      "The nearest cache holds some 10,000 numbers, the next some hundred thousand, and each is several "
-      "times slower than the one before. A tile of B that fits is used for all rows of C before it is "
-      "dropped. The registers are nearest of all: a tile of C that stays there is neither loaded nor "
-      "stored while k goes by. What a step of k costs:");
+  /// ## Tiles: near caches and registers
+  ///
+  /// The nearest cache holds some 10,000 numbers, the next some hundred thousand, and each is several times
+  /// slower than the one before. A tile of B that fits is used for all rows of C before it is dropped. The
+  /// registers are nearest of all: a tile of C that stays there is neither loaded nor stored while k goes by.
+  /// What a step of k costs:
   lesson.table({"", "loads and stores", "multiply-adds", "per load or store"},
                {{"ikj, one element", "3 (B, C, and C back)", "1", "0.33"},
                 {"register tile 4 x 8", "12 (4 of A, 8 of B)", "32", "2.67"},
                 {"AVX tile 6 x 16", "22 (6 of A, 16 of B)", "96", "4.36"}});
-  lesson.say(
-      "Sizes are rarely multiples of a tile. What is left over at the right and at the bottom must be "
-      "computed, too, and the sum over k continues from tile to tile: it is added to C and not assigned.");
+  /// Sizes are rarely multiples of a tile. What is left over at the right and at the bottom must be computed,
+  /// too, and the sum over k continues from tile to tile: it is added to C and not assigned.
 }
 
+/// ## Two threads must not share a tile of C
+///
+/// Two threads could also share the sum over k: one adds up the first half, the other the second. To add to
+/// C is to load, add and store, and if both load before either stores, one half is lost. Played by hand,
+/// for 1·2 + 3·4 in one thread and 5·6 + 7·8 in the other, both adding to one element that starts at 0:
 void two_threads(Lesson& lesson) {
-  lesson.section("Two threads must not share a tile of C");
-  lesson.say(
-      "Two threads could also share the sum over k: one adds up the first half, the other the second. To "
-      "add to C is to load, add and store, and if both load before either stores, one half is lost. Played "
-      "by hand, for 1·2 + 3·4 in one thread and 5·6 + 7·8 in the other, both adding to one element that "
-      "starts at 0:");
   double c = 0;
   double first = c, second = c;  // both load
   first += 1 * 2 + 3 * 4;        // both add
@@ -277,9 +266,8 @@ void two_threads(Lesson& lesson) {
   lesson.print("  thread 1 stores {:.0f}            thread 2 stores {:.0f}", first, c);
   lesson.claim(c == 86 && first + second == 100,
                "C is {:.0f}, not {:.0f}, on some days; on others it is right", c, first + second);
-  lesson.say(
-      "So threads share out C: each computes rows of its own, over all of k. Then the number of threads "
-      "changes no bit:");
+  /// So threads share out C: each computes rows of its own, over all of k. Then the number of threads changes
+  /// no bit:
   Rng rng(lesson.seed);
   const Tensor a = normal({100, 75}, rng), b = normal({75, 90}, rng);
   const int threads = thread_count();
@@ -291,8 +279,8 @@ void two_threads(Lesson& lesson) {
   lesson.claim(equal(alone, together), "our OpenMP rung on 1 and on 3 threads: the same bits");
 }
 
+/// ## The ladder
 void climb(Lesson& lesson, double peak) {
-  lesson.section("The ladder");
   Rng rng(lesson.seed);
   const Tensor odd_a = normal({37, 53}, rng), odd_b = normal({53, 41}, rng);
   const std::vector<Rung> rungs = ladder();
@@ -347,14 +335,13 @@ void climb(Lesson& lesson, double peak) {
       "The same numbers from every rung. The first step, another order of loops, costs nothing.");
 }
 
-// 4. What bounds a product: the roofline
-
+/// ## The roofline
+///
+/// Why does it need tiles at all? A core computes faster than memory delivers. What counts is how many FLOP
+/// are done with each byte that is fetched, the intensity:
+///
+/// $$ GFLOP/s  ≤  min(peak,  bandwidth · FLOP per byte) $$
 void roofline(Lesson& lesson, double peak) {
-  lesson.section("The roofline");
-  lesson.say(
-      "Why does it need tiles at all? A core computes faster than memory delivers. What counts is how many "
-      "FLOP are done with each byte that is fetched, the intensity:");
-  lesson.equation("GFLOP/s  ≤  min(peak,  bandwidth · FLOP per byte)");
   const NoGrad no_grad;
   const Index n = lesson.fast ? 1024 : 2048, length = n * n;
   Rng rng(lesson.seed);
@@ -419,9 +406,8 @@ void roofline(Lesson& lesson, double peak) {
                  "The roofline",
                  "On the slope memory decides, under the flat roof arithmetic. One word at a time, which "
                  "is how a model writes, is far to the left: lesson 14 comes back to it.");
-  lesson.say(
-      "A product of two n x n matrices has n/6 FLOP per byte, if each is fetched once. That is the promise "
-      "of a large product, and tiles are what keeps it.");
+  /// A product of two n x n matrices has n/6 FLOP per byte, if each is fetched once. That is the promise of a
+  /// large product, and tiles are what keeps it.
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
-// Lesson 04. How does a network learn?
-//
-// It answers with numbers (logits), softmax makes probabilities of them, and cross-entropy is the price
-// of the answer: −log of the probability that it gave to what was right. The gradient of the price
-// (lesson 02) says in which direction each weight should go, and an optimizer decides how far. Here are
-// the four that matter, each a few lines, then all of them on one small task: two spirals that no
-// straight line can separate.
+/// It answers with numbers (logits), softmax makes probabilities of them, and cross-entropy is the price
+/// of the answer: −log of the probability that it gave to what was right. The gradient of the price
+/// (lesson 02) says in which direction each weight should go, and an optimizer decides how far. Here are
+/// the four that matter, each a few lines, then all of them on one small task: two spirals that no
+/// straight line can separate.
 #include <algorithm>  // max, max_element
 #include <cmath>      // exp, fabs, log, pow, sqrt
 #include <memory>     // make_unique
@@ -22,8 +20,6 @@ using namespace attn;
 namespace {
 
 using Numbers = std::vector<double>;
-
-// 1. What does an answer cost?
 
 // p_j = exp(z_j) / Σ exp(z): positive, and they sum to 1. One point more of logit makes it e times as likely.
 Numbers softmax_of(const Numbers& logits) {
@@ -47,20 +43,20 @@ double stable_cross_entropy(const Numbers& logits, int right) {
 
 void the_price(Lesson& lesson) {
   const std::vector<std::string> animals = {"cat", "dog", "fish"};
-  lesson.section("The price of an answer");
-  lesson.say(
-      "A network looks at a picture and answers with three numbers, one for each animal. They can be "
-      "anything; softmax makes probabilities of them:");
-  lesson.equation("p_j = exp(z_j) / Σ_m exp(z_m)");
+  /// ## The price of an answer
+  ///
+  /// A network looks at a picture and answers with three numbers, one for each animal. They can be anything;
+  /// softmax makes probabilities of them:
+  ///
+  /// $$ p_j = exp(z_j) / Σ_m exp(z_m) $$
   const Numbers logits = {2.0, 1.0, 0.1}, p = softmax_of(logits);
   std::vector<std::vector<std::string>> rows;
   for (std::size_t j = 0; j < 3; ++j)
     rows.push_back({animals[j], fmt::format("{:.1f}", logits[j]), fmt::format("{:.3f}", p[j]),
                     fmt::format("{:.3f}", -std::log(p[j]))});
   lesson.table({"", "logit", "probability", "price, if it is right"}, rows);
-  lesson.say(
-      "The price is −log of the probability of what was right, the cross-entropy. To be sure and right is "
-      "free; to be sure and wrong costs without limit:");
+  /// The price is −log of the probability of what was right, the cross-entropy. To be sure and right is free;
+  /// to be sure and wrong costs without limit:
   lesson.table({"probability of the right answer", "price"},
                {{"1.0", fmt::format("{:.3f}", std::fabs(std::log(1.0)))},
                 {"0.9", fmt::format("{:.3f}", -std::log(0.9))},
@@ -76,29 +72,28 @@ void the_price(Lesson& lesson) {
   lesson.claim(std::fabs(ours - library) < 1e-6,
                "if it is a cat, our loops say {:.4f} and the library {:.4f}", ours, library);
 
-  lesson.section("Large logits");
+  /// ## Large logits
   const Numbers large = {1000, 999};
   const double naive = naive_cross_entropy(large, 0), stable = stable_cross_entropy(large, 0);
-  lesson.say(
-      "exp(1000) is more than any number can hold, and infinity divided by infinity is nothing. But "
-      "softmax knows only differences: subtract the largest logit from all, and the largest exponential is "
-      "1. For logits 1000 and 999:");
+  /// exp(1000) is more than any number can hold, and infinity divided by infinity is nothing. But softmax
+  /// knows only differences: subtract the largest logit from all, and the largest exponential is 1. For
+  /// logits 1000 and 999:
   lesson.claim(!std::isfinite(naive) && std::fabs(stable - std::log(1 + std::exp(-1.0))) < 1e-12,
                "straight from the formula: {}; with the largest subtracted: {:.4f}, the same as for 1 and 0",
                std::isnan(naive) ? "NaN" : "infinity", stable);
 
-  lesson.section("The mean over a batch");
+  /// ## The mean over a batch
   Rng rng(lesson.seed);
   Tensor batch = normal({5, 3}, rng);  // five answers
   batch.requires_grad();
   const IntTensor right({5}, {0, 2, 1, 1, 0});
   const Tensor loss = cross_entropy(batch, right);
   backward(loss);
-  lesson.say(
-      "The loss of a batch is the mean of its prices, not the sum: then a batch of twice the size asks for "
-      "steps of the same size. And its gradient is as simple as it could be, what was said minus what was "
-      "right:");
-  lesson.equation("d loss / d logits = (p − one-hot) / N");
+  /// The loss of a batch is the mean of its prices, not the sum: then a batch of twice the size asks for
+  /// steps of the same size. And its gradient is as simple as it could be, what was said minus what was
+  /// right:
+  ///
+  /// $$ d loss / d logits = (p − one-hot) / N $$
   double worst = 0, mean_price = 0;
   for (Index i = 0; i < 5; ++i) {
     const Numbers row = {batch(i, 0), batch(i, 1), batch(i, 2)}, share = softmax_of(row);
@@ -112,8 +107,6 @@ void the_price(Lesson& lesson) {
   lesson.claim(std::fabs(loss.item() - mean_price) < 1e-5 && std::fabs(loss.item() - doubled.item()) < 1e-5,
                "every answer twice: the loss was {:.4f} and is {:.4f}", loss.item(), doubled.item());
 }
-
-// 2. Four ways downhill
 
 // p: parameters, g: their gradient. Each line is the whole algorithm.
 
@@ -193,15 +186,15 @@ Path library_walk(int steps, double rate, const Make& make) {
   return {{p(0)}, {p(1)}};
 }
 
+/// ## SGD and momentum
 void downhill(Lesson& lesson) {
-  lesson.section("SGD and momentum");
   const int steps = 60;
-  lesson.say(
-      "Gradient descent goes against the gradient, a little at a time. (SGD, S for stochastic, because "
-      "each batch gives only a rough guess of the gradient.) The trouble is a valley that is steep across "
-      "and gentle along: here (x² + 100 y²) / 2. A step that is safe for y is much too small for x. "
-      "Momentum remembers its speed:");
-  lesson.equation("SGD   p −= η g          momentum   v = μ v + g,   p −= η v");
+  /// Gradient descent goes against the gradient, a little at a time. (SGD, S for stochastic, because each
+  /// batch gives only a rough guess of the gradient.) The trouble is a valley that is steep across and gentle
+  /// along: here (x² + 100 y²) / 2. A step that is safe for y is much too small for x. Momentum remembers its
+  /// speed:
+  ///
+  /// $$ SGD   p −= η g          momentum   v = μ v + g,   p −= η v $$
   const Path plain = walk(steps, [](Numbers& p, const Numbers& g) { sgd(p, g, 0.018); });
   Numbers speed(2);
   const Path rolling = walk(steps, [&](Numbers& p, const Numbers& g) { momentum(p, g, speed, 0.018); });
@@ -230,12 +223,13 @@ void downhill(Lesson& lesson) {
                  "SGD jumps from side to side and creeps along; momentum swings but gets there; Adam takes "
                  "both directions at the same pace.");
 
-  lesson.section("Adam");
-  lesson.equation("m = β₁ m + (1−β₁) g     v = β₂ v + (1−β₂) g²     p −= η · m̂ / (√v̂ + ε)");
-  lesson.say(
-      "with m̂ = m / (1 − β₁ᵗ) and v̂ = v / (1 − β₂ᵗ). m and v start at 0, so after one step m holds only "
-      "10% of the gradient and v only 0.1% of its square. The division by 1 − βᵗ repairs just that. "
-      "Without it the first step is 0.1 / √0.001 times too large. For a first gradient of 1, at η = 0.01:");
+  /// ## Adam
+  ///
+  /// $$ m = β₁ m + (1−β₁) g     v = β₂ v + (1−β₂) g²     p −= η · m̂ / (√v̂ + ε) $$
+  ///
+  /// with m̂ = m / (1 − β₁ᵗ) and v̂ = v / (1 − β₂ᵗ). m and v start at 0, so after one step m holds only 10%
+  /// of the gradient and v only 0.1% of its square. The division by 1 − βᵗ repairs just that. Without it the
+  /// first step is 0.1 / √0.001 times too large. For a first gradient of 1, at η = 0.01:
   Numbers with = {0}, without = {0};
   AdamState fresh(1), other(1);
   adam(with, {1}, fresh, 0.01);
@@ -244,12 +238,13 @@ void downhill(Lesson& lesson) {
       std::fabs(with[0] + 0.01) < 1e-6 && std::fabs(without[0] / with[0] - 0.1 / std::sqrt(0.001)) < 1e-3,
       "with the correction the first step is {:.4f}, without it {:.4f}", -with[0], -without[0]);
 
-  lesson.section("AdamW");
-  lesson.say(
-      "Weight decay pulls every weight towards 0, so that only what is useful stays. The old way adds it "
-      "to the gradient; but Adam divides the gradient by its size, and the decay with it. So weights with "
-      "large gradients hardly decay. AdamW takes it out of the division:");
-  lesson.equation("AdamW   p −= η λ p,   then Adam with the gradient alone");
+  /// ## AdamW
+  ///
+  /// Weight decay pulls every weight towards 0, so that only what is useful stays. The old way adds it to the
+  /// gradient; but Adam divides the gradient by its size, and the decay with it. So weights with large
+  /// gradients hardly decay. AdamW takes it out of the division:
+  ///
+  /// $$ AdamW   p −= η λ p,   then Adam with the gradient alone $$
   Numbers by_gradient = {1, 1}, decoupled = {1, 1};
   AdamState a(2), b(2);
   for (int i = 0; i < 1000; ++i) {
@@ -276,8 +271,6 @@ void downhill(Lesson& lesson) {
   lesson.claim(worst < 1e-3,
                "the library's Sgd and Adam end where our loops ended: largest difference {:.0e}", worst);
 }
-
-// 3. Two spirals
 
 struct Spirals {
   Tensor points;      // (N, 2)
@@ -344,8 +337,8 @@ viz::Image boundary(const Network& network, const Spirals& data, const std::stri
   return viz::scatter(points, {.title = title, .grid = grid, .background = decisions(network, grid)});
 }
 
+/// ## Two spirals
 void two_spirals(Lesson& lesson) {
-  lesson.section("Two spirals");
   set_thread_count(
       1);  // so little work is not worth sharing: threads would wait for each other most of the time
   Rng data_rng(lesson.seed);

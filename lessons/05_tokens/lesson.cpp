@@ -1,14 +1,12 @@
-// Lesson 05. How do words become vectors?
-//
-// A network computes with numbers, and text is characters. In between stand two tables: a vocabulary, which
-// cuts text into tokens and gives each a number, and an embedding, which gives each number a vector. Where to
-// cut is a choice:
-//
-//   words    short sequences, but a new word is unknown
-//   bytes    256 symbols write any text of any language, but sequences are long (ByT5)
-//   pieces   in between, learned from text: byte pair encoding (BPE), what nearly all large models use
-//
-// B batch, T time (tokens in a sequence), V size of the vocabulary, C channels (d_model).
+/// A network computes with numbers, and text is characters. In between stand two tables: a vocabulary, which
+/// cuts text into tokens and gives each a number, and an embedding, which gives each number a vector. Where to
+/// cut is a choice:
+///
+///   words    short sequences, but a new word is unknown
+///   bytes    256 symbols write any text of any language, but sequences are long (ByT5)
+///   pieces   in between, learned from text: byte pair encoding (BPE), what nearly all large models use
+///
+/// B batch, T time (tokens in a sequence), V size of the vocabulary, C channels (d_model).
 #include <algorithm>  // find, max
 #include <cmath>      // fabs, sqrt
 #include <iterator>   // ssize
@@ -44,14 +42,11 @@ std::string listed(const Ids& ids) {
   return text;
 }
 
-// 1. Words and bytes
-
+/// ## Words
 void words_and_bytes(Lesson& lesson) {
-  lesson.section("Words");
   const std::vector<std::string> lines = {"the cat sleeps", "the dog sleeps", "the cat sees the dog"};
-  lesson.say(
-      "The simplest vocabulary: every word of the text gets a number, in the order of its frequency. From "
-      "three sentences:");
+  /// The simplest vocabulary: every word of the text gets a number, in the order of its frequency. From three
+  /// sentences:
   const WordVocabulary words = WordVocabulary::learn(lines);
   std::vector<std::string> numbers = {"id"}, tokens = {"token"};
   for (int id = 0; id < words.size(); ++id) {
@@ -59,10 +54,8 @@ void words_and_bytes(Lesson& lesson) {
     tokens.push_back(words.label(id));
   }
   lesson.table(numbers, {tokens});
-  lesson.say(
-      "The first four are no words but signs: <pad> fills up short sentences, <bos> and <eos> mark where "
-      "one begins and ends, <unk> stands for whatever is not in the list. A sentence is a list of numbers "
-      "now:");
+  /// The first four are no words but signs: <pad> fills up short sentences, <bos> and <eos> mark where one
+  /// begins and ends, <unk> stands for whatever is not in the list. A sentence is a list of numbers now:
   const Ids known = words.encode("the dog sees the cat"), unknown = words.encode("the zebra sees the cat");
   lesson.print("  the dog sees the cat    ->  {}", listed(known));
   lesson.print("  the zebra sees the cat  ->  {}", listed(unknown));
@@ -70,11 +63,10 @@ void words_and_bytes(Lesson& lesson) {
                "the first comes back as it was; the second as `{}`: the zebra is lost",
                words.decode(unknown));
 
-  lesson.section("Bytes");
+  /// ## Bytes
   const ByteVocabulary bytes;
-  lesson.say(
-      "A computer stores any text as bytes, 256 different ones. Take them as the vocabulary, and nothing "
-      "is ever unknown; no learning is needed, either. That is ByT5's idea. The price is length:");
+  /// A computer stores any text as bytes, 256 different ones. Take them as the vocabulary, and nothing is
+  /// ever unknown; no learning is needed, either. That is ByT5's idea. The price is length:
   std::vector<std::vector<std::string>> rows;
   bool all_back = true;
   for (const std::string text : {"zebra", "été", "고양이"}) {
@@ -88,8 +80,6 @@ void words_and_bytes(Lesson& lesson) {
   lesson.claim(all_back, "decode gives every one of them back, Korean too, with {} tokens in all",
                bytes.size());
 }
-
-// 2. Byte pair encoding
 
 // A word, as the ids of its pieces, and how often it occurs.
 struct CountedWord {
@@ -135,14 +125,13 @@ Ids merge(const Ids& ids, Neighbours pair, int merged) {
   return out;
 }
 
+/// ## Byte pair encoding
 void pieces(Lesson& lesson) {
-  lesson.section("Byte pair encoding");
   const std::vector<std::string> lines = {"sing sings singing singer", "ring rings ringing",
                                           "the king sings"};
-  lesson.say(
-      "Start with bytes, then let the text decide: count which two neighbours stand together most often, "
-      "make them one new token, and repeat. Merges stay inside of a word, and a space belongs to the word "
-      "behind it. From `sing sings singing singer ring rings ringing the king sings`:");
+  /// Start with bytes, then let the text decide: count which two neighbours stand together most often, make
+  /// them one new token, and repeat. Merges stay inside of a word, and a space belongs to the word behind it.
+  /// From `sing sings singing singer ring rings ringing the king sings`:
   std::vector<CountedWord> words = count_words(lines);
   const BpeVocabulary library = BpeVocabulary::learn(lines, {.merges = 8});
   std::vector<BpeVocabulary::Merge> merges;
@@ -160,11 +149,10 @@ void pieces(Lesson& lesson) {
   bool same = true;
   for (std::size_t n = 0; n < merges.size(); ++n) same = same && merges[n] == library.merges()[n];
   lesson.claim(same, "the library learns the same {} merges", merges.size());
-  lesson.say(
-      "Frequent pieces grow into tokens, rare words stay in pieces, and nothing is unknown, since the "
-      "bytes are still there.");
+  /// Frequent pieces grow into tokens, rare words stay in pieces, and nothing is unknown, since the bytes are
+  /// still there.
 
-  lesson.section("Overlaps and order");
+  /// ## Overlaps and order
   // a, b are bytes; X = a b was learned first, Y = a a second.
   const int a = first_byte + 'a', b = first_byte + 'b', X = first_merge, Y = first_merge + 1;
   const BpeVocabulary toy({}, {{a, b}, {a, a}});
@@ -176,16 +164,13 @@ void pieces(Lesson& lesson) {
   lesson.claim(merged == Ids{Y, a} && toy.decode(merged) == "aaa" && toy.decode(twice) == "aaaa",
                "from left to right it is {}; merged at both places it would read `{}`", shown(toy, merged),
                toy.decode(twice));
-  lesson.say(
-      "And merges are applied in the order in which they were learned. Here a + b was learned before a + "
-      "a. The first pair from the left would be a + a, but the earlier merge comes first:");
+  /// And merges are applied in the order in which they were learned. Here a + b was learned before a + a. The
+  /// first pair from the left would be a + a, but the earlier merge comes first:
   const Ids in_order = toy.encode("aab"), from_left = merge(merge({a, a, b}, {a, a}, Y), {a, b}, X);
   lesson.claim(in_order == Ids{a, X} && toy.decode(from_left) == "aab",
                "`aab` is {} and not {}: the same text, but a model has only ever seen the first",
                shown(toy, in_order), shown(toy, from_left));
 }
-
-// 3. The same sentence three ways, and what it costs
 
 std::vector<std::string> english_text(Index sentences, std::uint64_t seed) {
   std::vector<std::string> lines = small_stories(sentences / 4, seed);
@@ -201,8 +186,8 @@ std::vector<viz::Token> boxes(const Vocabulary& vocabulary, const Ids& ids) {
   return tokens;
 }
 
+/// ## One sentence, three ways
 void three_ways(Lesson& lesson) {
-  lesson.section("One sentence, three ways");
   const std::vector<std::string> lines = english_text(lesson.fast ? 2000 : 20000, lesson.seed);
   const WordVocabulary words = WordVocabulary::learn(lines);
   const BpeVocabulary all_pieces = BpeVocabulary::learn(lines, {.merges = 4096}),
@@ -235,11 +220,10 @@ void three_ways(Lesson& lesson) {
                  "Below each token its number. The word that was never seen is <unk> in the first row and "
                  "takes a few pieces in the second.");
 
-  lesson.section("Length against vocabulary");
-  lesson.say(
-      "Attention (lesson 06) costs time with the square of the length, and an embedding costs memory with "
-      "the size of the vocabulary. More merges buy shorter sequences with a larger table, until words are "
-      "whole:");
+  /// ## Length against vocabulary
+  ///
+  /// Attention (lesson 06) costs time with the square of the length, and an embedding costs memory with the
+  /// size of the vocabulary. More merges buy shorter sequences with a larger table, until words are whole:
   const std::vector<Pair> fresh = english_french().generate(500, lesson.seed + 1);
   const auto mean_length = [&](const Vocabulary& vocabulary) {
     double tokens = 0;
@@ -278,10 +262,8 @@ void three_ways(Lesson& lesson) {
                  "at the right pieces are words.");
 }
 
-// 4. A batch
-
+/// ## A batch
 void a_batch(Lesson& lesson) {
-  lesson.section("A batch");
   const std::vector<std::string> lines = {"the cat sleeps", "the dog sees the cat", "the dog"};
   const WordVocabulary words = WordVocabulary::learn(lines);
   std::vector<Ids> sequences;
@@ -289,10 +271,8 @@ void a_batch(Lesson& lesson) {
     sequences.push_back(words.encode(line));
     sequences.back().push_back(Vocabulary::eos);
   }
-  lesson.say(
-      "Sentences differ in length, a tensor is a rectangle. Short ones are filled up with <pad>, and a "
-      "mask remembers what is real, so that padding is neither looked at (lesson 07) nor learned from "
-      "(lesson 12):");
+  /// Sentences differ in length, a tensor is a rectangle. Short ones are filled up with <pad>, and a mask
+  /// remembers what is real, so that padding is neither looked at (lesson 07) nor learned from (lesson 12):
   std::size_t longest = 0;
   for (const Ids& sequence : sequences) longest = std::max(longest, sequence.size());
   std::vector<std::vector<std::string>> rows;
@@ -315,9 +295,8 @@ void a_batch(Lesson& lesson) {
   lesson.claim(batch.ids.values() == ids && Ids(library_mask.begin(), library_mask.end()) == mask,
                "the library's pad_batch gives the same ({},{}) ids and mask", B, T);
 
-  lesson.say(
-      "Padding is work for nothing. So lines of about the same length go into one batch, and the batches "
-      "are shuffled. Stories and single sentences, mixed:");
+  /// Padding is work for nothing. So lines of about the same length go into one batch, and the batches are
+  /// shuffled. Stories and single sentences, mixed:
   std::vector<Ids> many;
   const std::vector<std::string> text = english_text(lesson.fast ? 1000 : 4000, lesson.seed);
   const WordVocabulary vocabulary = WordVocabulary::learn(text);
@@ -347,54 +326,50 @@ void a_batch(Lesson& lesson) {
                100 * unsorted, 100 * sorted);
 }
 
-// 5. Vectors
-
+/// ## Embedding: a row for each token
 void embeddings(Lesson& lesson) {
-  lesson.section("Embedding: a row for each token");
   const std::vector<std::string> sentence = {"the", "cat", "sees", "the", "dog"};
   const Ids tokens = {4, 5, 6, 4, 7};
   const Index V = 8, C = 3, T = 5;
   Rng rng(lesson.seed);
   Tensor table = normal({V, C}, rng).requires_grad();
-  lesson.say(
-      "A vocabulary gives numbers, but 7 is not more than 5 in any useful sense. So each token gets a "
-      "vector of its own, a row of a table (V,C) that is learned like any other weight. `the cat sees the "
-      "dog` are the rows 4 5 6 4 7:");
+  /// A vocabulary gives numbers, but 7 is not more than 5 in any useful sense. So each token gets a vector of
+  /// its own, a row of a table (V,C) that is learned like any other weight. `the cat sees the dog` are the
+  /// rows 4 5 6 4 7:
   Tensor looked_up = empty({T, C}), one_hot = zeros({T, V});
   for (Index t = 0; t < T; ++t) {
     for (Index c = 0; c < C; ++c) looked_up(t, c) = table(tokens[t], c);
     one_hot(t, tokens[t]) = 1;
   }
   lesson.numbers(looked_up, sentence);
-  lesson.say(
-      "The same as a product: write each token as a row of zeros with a single 1, and multiply by the "
-      "table. The 1 picks its row. Nobody computes it so, since V is large and nearly all of it is times "
-      "0, but it shows that a lookup is an ordinary linear layer:");
-  lesson.equation("embedding(ids) = one-hot(ids) · table        (T,V) x (V,C) -> (T,C)");
+  /// The same as a product: write each token as a row of zeros with a single 1, and multiply by the table.
+  /// The 1 picks its row. Nobody computes it so, since V is large and nearly all of it is times 0, but it
+  /// shows that a lookup is an ordinary linear layer:
+  ///
+  /// $$ embedding(ids) = one-hot(ids) · table        (T,V) x (V,C) -> (T,C) $$
   const Tensor vectors = embedding(table, IntTensor({T}, tokens));
   lesson.claim(max_difference(looked_up, vectors) == 0 &&
                    max_difference(matmul(one_hot, table.detach()), vectors) < 1e-6,
                "copying rows, the product with one-hot rows and the library agree");
 
-  lesson.section("The gradient of a lookup");
+  /// ## The gradient of a lookup
   const Tensor g =
       tensor({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0}, {0, 3, 0}});  // (T, C), what comes back
   backward(vectors, g);
-  lesson.say(
-      "Backwards, each token's gradient goes to its row of the table. `the` stands there twice, so its row "
-      "gets two gradients, and they add up (lesson 02). Rows of tokens that did not occur get 0. With "
-      "(1,0,0) for the first `the` and (2,0,0) for the second:");
+  /// Backwards, each token's gradient goes to its row of the table. `the` stands there twice, so its row gets
+  /// two gradients, and they add up (lesson 02). Rows of tokens that did not occur get 0. With (1,0,0) for
+  /// the first `the` and (2,0,0) for the second:
   lesson.numbers(slice(table.grad(), 0, 4, 8), {"the", "cat", "sees", "dog"}, {}, 0);
   lesson.claim(table.grad()(4, 0) == 3 && table.grad()(0, 0) == 0,
                "the row of `the` has 1 + 2 = {:.0f}; overwritten, it would be 2", table.grad()(4, 0));
 
-  lesson.section("The factor √d_model");
-  lesson.say(
-      "The paper multiplies embeddings by √d_model. Its table is also used the other way round, "
-      "transposed, to turn vectors back into logits; for logits of a sensible size its entries must be "
-      "small, about 1/√d_model. But what goes into the network is added to position vectors with entries "
-      "of about 0.7 (lesson 09), and next to these a word would be drowned. Measured, as the size (root of "
-      "the mean square) of an entry:");
+  /// ## The factor √d_model
+  ///
+  /// The paper multiplies embeddings by √d_model. Its table is also used the other way round, transposed, to
+  /// turn vectors back into logits; for logits of a sensible size its entries must be small, about
+  /// 1/√d_model. But what goes into the network is added to position vectors with entries of about 0.7
+  /// (lesson 09), and next to these a word would be drowned. Measured, as the size (root of the mean square)
+  /// of an entry:
   std::vector<std::vector<std::string>> rows;
   double plain = 0, scaled = 0, position = 0, logit = 0;
   const auto size_of = [](const Tensor& x) { return std::sqrt(mean(x * x).item()); };

@@ -1,13 +1,11 @@
-// Lesson 07. How is the future hidden?
-//
-// A model that writes is trained to say the next word at every place of a sentence at once. But attention
-// looks everywhere, so at `cat` it could simply read the answer, `drank`, which stands one place to the
-// right. A mask is a matrix of what may be seen: visible(i, j) = 1 if query i may look at key j.
-//
-//   causal    j <= i           nobody sees the future
-//   padding   j < length       nobody sees the filler behind a short sentence
-//
-// What is hidden gets the score -∞ before the softmax: exp(-∞) = 0, no weight, and the rest sums to 1.
+/// A model that writes is trained to say the next word at every place of a sentence at once. But attention
+/// looks everywhere, so at `cat` it could simply read the answer, `drank`, which stands one place to the
+/// right. A mask is a matrix of what may be seen: visible(i, j) = 1 if query i may look at key j.
+///
+///   causal    j <= i           nobody sees the future
+///   padding   j < length       nobody sees the filler behind a short sentence
+///
+/// What is hidden gets the score -∞ before the softmax: exp(-∞) = 0, no weight, and the rest sums to 1.
 #include <cmath>       // exp, log
 #include <functional>  // function
 #include <iterator>    // ssize
@@ -33,8 +31,6 @@ Tensor curious_scores() {
                  {0.3, 0.8, 1.2, 0.7}});  // milk
 }
 
-// 1. One query, with a loop
-
 // w_j = exp(s_j) / Σ exp(s_m), where j and m run over the visible keys alone.
 std::vector<double> share_out(const Tensor& scores, const Tensor& visible, Index query) {
   const Index S = scores.size(1);
@@ -56,8 +52,8 @@ double difference_from_loops(const Tensor& scores, const Tensor& visible, const 
   return worst;
 }
 
+/// ## Hide, then share out
 void hide_then_share(Lesson& lesson) {
-  lesson.section("Hide, then share out");
   const Tensor scores = curious_scores();
   const Tensor visible = causal_mask(4);  // (T, T): 1 where j <= i
   lesson.say(
@@ -71,8 +67,9 @@ void hide_then_share(Lesson& lesson) {
                     j <= 1 ? "yes" : "no", fmt::format("{:.3f}", honest[j])});
   lesson.table({"cat looks at", "score", "weight, no mask", "visible", "weight, masked"}, rows);
 
-  lesson.say("With tensors nobody skips anything. The hidden scores become -∞, and softmax does the rest:");
-  lesson.equation("weights = softmax(scores + bias),   bias = 0 where visible, -∞ where not");
+  /// With tensors nobody skips anything. The hidden scores become -∞, and softmax does the rest:
+  ///
+  /// $$ weights = softmax(scores + bias),   bias = 0 where visible, -∞ where not $$
   const Tensor weights = softmax(scores + bias_of(visible));  // (T, T)
   const double difference = difference_from_loops(scores, visible, weights);
   lesson.claim(difference < 1e-6,
@@ -97,10 +94,8 @@ void hide_then_share(Lesson& lesson) {
                  "left still sums to 1. The first word sees only itself.");
 }
 
-// 2. What looks like hiding and is not
-
+/// ## Three ways that do not hide
 void three_ways_that_fail(Lesson& lesson) {
-  lesson.section("Three ways that do not hide");
   const Tensor scores = curious_scores(), visible = causal_mask(4);
   const Tensor right = softmax(scores + bias_of(visible));
   const Tensor zeroed = softmax(scores * visible);      // a score of 0 is not "nothing": exp(0) = 1
@@ -112,7 +107,7 @@ void three_ways_that_fail(Lesson& lesson) {
     row.push_back(fmt::format("{:.3f}", sum(w[1]).item()));
     return row;
   };
-  lesson.say("The row of `cat` again, hidden in four ways. Only the first is right:");
+  /// The row of `cat` again, hidden in four ways. Only the first is right:
   lesson.table({"", "the", "cat", "drank", "milk", "sum"},
                {row_of("-∞ before the softmax", right), row_of("scores × 0", zeroed),
                 row_of("weights × 0 after the softmax", afterwards), row_of("mask transposed", rows_hidden)});
@@ -125,15 +120,12 @@ void three_ways_that_fail(Lesson& lesson) {
                sum(afterwards[1]).item());
 }
 
-// 3. Padding
-
+/// ## Padding: hide columns, not rows
+///
+/// Sentences of a batch are filled up to one length. The filler is not text, so nobody may look at it: its
+/// *columns* are hidden, for every query. Its rows stay; what they compute is read by nobody. Here `dogs
+/// bark` with two fillers; a key is visible if both masks, the causal one and the padding one, allow it:
 void padding(Lesson& lesson) {
-  lesson.section("Padding: hide columns, not rows");
-  lesson.say(
-      "Sentences of a batch are filled up to one length. The filler is not text, so nobody may look at it: "
-      "its *columns* are hidden, for every query. Its rows stay; what they compute is read by nobody. Here "
-      "`dogs bark` with two fillers; a key is visible if both masks, the causal one and the padding one, "
-      "allow it:");
   const IntTensor lengths({2}, {4, 2});
   const Tensor keys = padding_mask(lengths, 4);  // (B, 1, 1, S): 1 for real keys
   const Tensor both = causal_mask(4) * keys;     // (B, 1, T, S): both must allow it
@@ -160,7 +152,7 @@ void padding(Lesson& lesson) {
                  "1 is visible. Padding hides whole columns, the causal mask a triangle; what is left must "
                  "be allowed by both.");
 
-  lesson.say("The test of a padding mask: put garbage into the filler, and see whether the words move.");
+  /// The test of a padding mask: put garbage into the filler, and see whether the words move.
   Rng rng(lesson.seed);
   const Tensor x = normal({2, 4, 6}, rng);
   Tensor garbage = from_values(x.shape(), x.values());
@@ -179,11 +171,11 @@ void padding(Lesson& lesson) {
                "if its rows are hidden instead",
                columns, rows);
 
-  lesson.section("A row with nothing to see");
-  lesson.say(
-      "If the filler stands at the front, the first query sees filler only. A row of nothing but -∞ would be "
-      "0/0 = NaN, and one NaN spoils every number after it. Here such a row gives zeros: nothing to see, "
-      "nothing seen.");
+  /// ## A row with nothing to see
+  ///
+  /// If the filler stands at the front, the first query sees filler only. A row of nothing but -∞ would be
+  /// 0/0 = NaN, and one NaN spoils every number after it. Here such a row gives zeros: nothing to see,
+  /// nothing seen.
   Tensor visible = causal_mask(3);
   for (Index i = 0; i < 3; ++i) visible(i, 0) = 0;  // the first token is filler
   const Tensor weights = softmax(zeros({3, 3}) + bias_of(visible));
@@ -193,21 +185,19 @@ void padding(Lesson& lesson) {
                "0/0 would be NaN; the row of the first filler sums to {:.0f}", sum(weights[0]).item());
 }
 
-// 4. Why it is worth it: T answers from one pass
-
 Stack small_stack(std::uint64_t seed, Index layers) {
   Rng rng(seed);
   return Stack({.d_model = 16, .heads = 2, .decoder_layers = layers, .d_ff = 32, .dropout = 0},
                BlockKind::decoder_only, rng);
 }
 
+/// ## One pass equals T passes
+///
+/// When it writes, a model has only the beginning: pass 1 reads one word, pass 2 two words, and so on. With
+/// the mask, one pass over the whole sentence gives all these answers at once, so a sentence of T words is
+/// T training examples for the price of one. Tried on two whole blocks (attention and a small network for
+/// each token, see lesson 10) and 12 tokens:
 void one_pass(Lesson& lesson) {
-  lesson.section("One pass equals T passes");
-  lesson.say(
-      "When it writes, a model has only the beginning: pass 1 reads one word, pass 2 two words, and so on. "
-      "With the mask, one pass over the whole sentence gives all these answers at once, so a sentence of T "
-      "words is T training examples for the price of one. Tried on two whole blocks (attention and a small "
-      "network for each token, see lesson 10) and 12 tokens:");
   const NoGrad no_grad;
   const Stack stack = small_stack(lesson.seed, 2);
   Rng rng(lesson.seed + 1);
@@ -223,8 +213,6 @@ void one_pass(Lesson& lesson) {
                "one masked pass and {} passes over ever longer beginnings: largest difference {:.1e}", T,
                worst);
 }
-
-// 5. The leak detector
 
 // moved(i, t): how far output i moves when token t is replaced by another.
 Tensor influence(const std::function<Tensor(const Tensor&)>& model, const Tensor& x, Rng& rng) {
@@ -258,12 +246,12 @@ Tensor leaky_mask(Index T) {
   return visible;
 }
 
+/// ## The leak detector
+///
+/// A leak throws no error; the numbers look fine, even better than fine. But it can be felt: replace token
+/// t, and see which outputs move. Outputs before t must not. The same two blocks, once with the right mask
+/// and once with the most common slip, `j <= i + 1`, by which each token sees its successor:
 void leak_detector(Lesson& lesson) {
-  lesson.section("The leak detector");
-  lesson.say(
-      "A leak throws no error; the numbers look fine, even better than fine. But it can be felt: replace "
-      "token t, and see which outputs move. Outputs before t must not. The same two blocks, once with the "
-      "right mask and once with the most common slip, `j <= i + 1`, by which each token sees its successor:");
   const Index T = 8;
   const Stack stack = small_stack(lesson.seed, 2);
   Rng rng(lesson.seed + 2);
@@ -305,8 +293,6 @@ void leak_detector(Lesson& lesson) {
                  "Above the diagonal lies the future. Left: nothing there moves. Right: two diagonals of it "
                  "shine through, one for each block.");
 }
-
-// 6. What a leak does to training
 
 constexpr int symbols = 8;
 
@@ -383,8 +369,8 @@ Trained train_with(const Tensor& visible, const std::string& label, Lesson& less
   return trained;
 }
 
+/// ## What a leak does to training
 void train_the_leak(Lesson& lesson) {
-  lesson.section("What a leak does to training");
   const double floor = honest_floor(), blind = std::log(double(symbols));
   lesson.say(
       "A text of {} letters: after each comes the next one of the alphabet or, every other time on average, "
@@ -409,7 +395,7 @@ void train_the_leak(Lesson& lesson) {
   lesson.claim(leaky.writing_loss > honest.writing_loss + 0.3,
                "when the future is really missing, the leaking model pays {:.2f} and the honest one {:.2f}",
                leaky.writing_loss, honest.writing_loss);
-  lesson.say("So: a loss that is too good to be true is the first sign of a leak. Run the detector.");
+  /// So: a loss that is too good to be true is the first sign of a leak. Run the detector.
   viz::Numbers steps;
   for (Index i = 1; i <= std::ssize(honest.curve); ++i) steps.push_back(double(i));
   lesson.picture(

@@ -1,12 +1,10 @@
-// Lesson 08. Why look in several ways?
-//
-// One attention gives one set of weights, so a token can ask one question. But a verb wants its subject *and*
-// its object, and what it gets from one look is their average, in which nobody can tell who was who. So the
-// channels are cut into H parts, and each part, a head, looks for itself:
-//
-//   MultiHead(x) = Concat(head_1, …, head_H) W_O,   head_h = Attention(x W_Q,h, x W_K,h, x W_V,h)
-//
-// B batch, T time, C channels, H heads, D = C / H the size of a head.
+/// One attention gives one set of weights, so a token can ask one question. But a verb wants its subject *and*
+/// its object, and what it gets from one look is their average, in which nobody can tell who was who. So the
+/// channels are cut into H parts, and each part, a head, looks for itself:
+///
+///   MultiHead(x) = Concat(head_1, …, head_H) W_O,   head_h = Attention(x W_Q,h, x W_K,h, x W_V,h)
+///
+/// B batch, T time, C channels, H heads, D = C / H the size of a head.
 #include <cmath>     // exp, sqrt
 #include <iterator>  // ssize
 
@@ -21,13 +19,11 @@ using namespace attn;
 
 namespace {
 
-// 1. What one look cannot tell
-
+/// ## Two questions, one look
+///
+/// `cat drank milk`: the verb wants to know who drank, and what. Let the values be `cat` = (1, 0, 0) and
+/// `milk` = (0, 0, 1). One head that looks at both takes their average:
 void one_look(Lesson& lesson) {
-  lesson.section("Two questions, one look");
-  lesson.say(
-      "`cat drank milk`: the verb wants to know who drank, and what. Let the values be `cat` = (1, 0, 0) and "
-      "`milk` = (0, 0, 1). One head that looks at both takes their average:");
   const Tensor cat = tensor({1, 0, 0}), milk = tensor({0, 0, 1});
   const Tensor drank = cat * real(0.5) + milk * real(0.5), reversed = milk * real(0.5) + cat * real(0.5);
   lesson.print("    cat drank milk:   0.5 cat + 0.5 milk = ({:.1f}, {:.1f}, {:.1f})", drank(0), drank(1),
@@ -45,8 +41,6 @@ void one_look(Lesson& lesson) {
                "`what`, put side by side, give ({}) and ({})",
                digits(two), digits(two_reversed));
 }
-
-// 2. Split, attend, join
 
 const std::vector<std::string> words = {"cat", "drank", "milk"};
 
@@ -72,15 +66,14 @@ std::vector<double> one_head(const Tensor& x, Index head, Index D, Index query) 
   return output;
 }
 
+/// ## Split, attend, join
 void split_attend_join(Lesson& lesson) {
-  lesson.section("Split, attend, join");
   const Tensor x = three_words();
   const Index T = 3, H = 2, D = 2;
-  lesson.say(
-      "Three words of four channels and two heads (queries, keys and values are the words themselves here, "
-      "to keep it short). Head 0 has the first two channels, head 1 the others:");
+  /// Three words of four channels and two heads (queries, keys and values are the words themselves here, to
+  /// keep it short). Head 0 has the first two channels, head 1 the others:
   lesson.numbers(x, words, {"head 0", "head 0", "head 1", "head 1"}, 1);
-  lesson.equation("(B,T,C) → reshape (B,T,H,D) → swap T and H (B,H,T,D) → attend → back (B,T,C) → W_O");
+  /// $$ (B,T,C) → reshape (B,T,H,D) → swap T and H (B,H,T,D) → attend → back (B,T,C) → W_O $$
   const Tensor heads = split_heads(reshape(x, {1, T, 4}), H);  // (1, H, T, D)
   const AttentionResult result = scaled_dot_product_attention(heads, heads, heads);
   const Tensor joined = merge_heads(result.output);  // (1, T, C)
@@ -92,7 +85,7 @@ void split_attend_join(Lesson& lesson) {
     }
   lesson.claim(worst < 1e-6, "loops over heads and one batched product agree: largest difference {:.1e}",
                worst);
-  lesson.say("Each head has weights of its own. The row of `drank`:");
+  /// Each head has weights of its own. The row of `drank`:
   std::vector<std::vector<std::string>> rows;
   for (Index h = 0; h < H; ++h) {
     rows.push_back({fmt::format("head {}", h)});
@@ -102,25 +95,21 @@ void split_attend_join(Lesson& lesson) {
   // The mistake that everybody makes once: the numbers of a row lie side by side in memory, so reshaping
   // (T, C) to (H, T, D) cuts the *words* apart, not the channels.
   const Tensor reshaped = reshape(x, {1, H, T, D});
-  lesson.say(
-      "Reshaped straight to (B,H,T,D), without the swap, the shape is right too. But see what head 0 would "
-      "hold:");
+  /// Reshaped straight to (B,H,T,D), without the swap, the shape is right too. But see what head 0 would
+  /// hold:
   lesson.numbers(concat({heads[0][0], reshaped[0][0]}, 1), {"row 0", "row 1", "row 2"},
                  {"right", "right", "reshaped", "reshaped"}, 1);
   lesson.claim(reshaped(0, 0, 1, 0) == x(0, 2),
                "only reshaped, row 1 of head 0 begins with {:.1f}: still `cat`, its third channel", x(0, 2));
-  lesson.say(
-      "At the end comes W_O, a matrix (C, C). Until then the heads lie side by side and know nothing of each "
-      "other; W_O is where what they found is put together.");
+  /// At the end comes W_O, a matrix (C, C). Until then the heads lie side by side and know nothing of each
+  /// other; W_O is where what they found is put together.
 }
 
-// 3. The price
-
+/// ## What it costs: about one head
+///
+/// The paper has C = 512 channels and 8 heads of 64. Eight products of 64 numbers are as much work as one
+/// of 512. Millions of operations for a sentence of T = 128 words:
 void price(Lesson& lesson) {
-  lesson.section("What it costs: about one head");
-  lesson.say(
-      "The paper has C = 512 channels and 8 heads of 64. Eight products of 64 numbers are as much work as "
-      "one of 512. Millions of operations for a sentence of T = 128 words:");
   const Index T = 128, C = 512;
   const auto projections = [&] { return 4.0 * 2 * T * C * C; };                     // W_Q, W_K, W_V, W_O
   const auto looking = [&](Index H) { return 2.0 * H * (2.0 * T * T * (C / H)); };  // Q Kᵀ and weights V
@@ -140,8 +129,6 @@ void price(Lesson& lesson) {
                "both have {} parameters, and eight heads cost {:.1f}% more: eight softmaxes instead of one",
                eight, 100 * (more - 1));
 }
-
-// 4. A task that needs two relations at once
 
 constexpr Index length = 10, symbols = 20, channels = 32;
 
@@ -323,8 +310,8 @@ void draw_heads(Lesson& lesson, const TwoQuestions& model, const std::string& fi
   lesson.picture(file, viz::row(large, {.title = title}), title, caption);
 }
 
+/// ## A task that needs two relations
 void two_relations(Lesson& lesson) {
-  lesson.section("A task that needs two relations");
   lesson.say(
       "A row of {} symbols, one of them marked. At each place two questions are asked at once: which symbol "
       "is one to the left, and which one is marked? Both answers must be right. The model is one attention "
@@ -387,16 +374,14 @@ void two_relations(Lesson& lesson) {
       "One look is not enough. From two heads on the task is solved, and more heads bring nothing here.");
 }
 
-// 5. Fewer keys and values
-
+/// ## Fewer key and value heads: MQA and GQA
+///
+/// When a model writes, it keeps the keys and values of all tokens so far (lesson 14). Query heads can
+/// share them: in grouped-query attention (GQA) the heads of a group look at the same keys and take from
+/// the same values; in multi-query attention (MQA) all heads are one group. With G groups, head h uses
+/// key/value head h / (H / G), rounded down. What has to be kept for 1,000 tokens by 6 layers of 512
+/// channels and 8 query heads, at 4 bytes a number:
 void fewer_keys(Lesson& lesson) {
-  lesson.section("Fewer key and value heads: MQA and GQA");
-  lesson.say(
-      "When a model writes, it keeps the keys and values of all tokens so far (lesson 14). Query heads can "
-      "share them: in grouped-query attention (GQA) the heads of a group look at the same keys and take from "
-      "the same values; in multi-query attention (MQA) all heads are one group. With G groups, head h uses "
-      "key/value head h / (H / G), rounded down. What has to be kept for 1,000 tokens by 6 layers of 512 "
-      "channels and 8 query heads, at 4 bytes a number:");
   const NoGrad no_grad;
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> names;

@@ -84,6 +84,8 @@ std::string shown_block(const MarkdownBlock& block, double width, bool color) {
       return underlined(text, color);
     case Kind::equation:
       return set_off(text, color);
+    case Kind::quote:
+      return wrapped(text, {.width = width, .first = "    ", .rest = "    "});
     case Kind::item: {
       const std::string mark = block.mark + " ";
       return wrapped(text, {.width = width, .first = mark, .rest = std::string(mark.size(), ' ')});
