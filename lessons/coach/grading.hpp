@@ -5,7 +5,7 @@
 //   solution.hpp      the same functions, answered and explained: shown to who has passed
 //   mistakes.diff     the wrong answers, each with its name, as changes of the solution: see mistakes.hpp
 //   hints.md          for each function a heading `## function` with three or more numbered hints
-//   tests/exercises/NN_name_test.cpp: the right answer as plain loops, the inputs, what to notice
+//   tests/exercises/NN_name_test.cpp: the right answer (where the library has it, the library), the inputs
 // (Structs that an interface needs go into a types.hpp that the others include: see lesson 02.)
 //
 // To add a function: write it in exercise.hpp and solution.hpp, add a Question in the test and a heading in
