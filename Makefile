@@ -114,6 +114,9 @@ $(O)/core/kernels/%.$(1).o: core/kernels/%.cpp | build/packages.ok
 endef
 $(foreach t,$(TARGETS),$(eval $(call kernel_rule,$(t))))
 
+# The library converts between numbers only where it says so. Signs may change: Index, which is signed, also indexes
+# the containers of the standard library.
+$(O)/core/%.o $(O)/nn/%.o $(O)/optim/%.o: CXXFLAGS += -Wconversion -Wno-sign-conversion
 $(O)/core/kernels.o: CPPFLAGS += $(foreach t,$(TARGETS),-DATTN_HAS_$(t))
 
 $(LIB): $(LIB_OBJECTS)

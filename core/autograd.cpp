@@ -1,6 +1,6 @@
 #include "core/autograd.hpp"
 
-#include <algorithm>      // any_of, fill, pop_heap, push_heap
+#include <algorithm>      // fill, none_of, pop_heap, push_heap
 #include <cmath>          // isnan
 #include <unordered_set>  // unordered_set
 
@@ -50,10 +50,6 @@ class Queue {
   }
 };
 
-bool has_nan(const Tensor& tensor) {
-  return std::any_of(tensor.data(), tensor.data() + tensor.numel(), [](real x) { return std::isnan(x); });
-}
-
 // Everything that `output` was computed from and that still has a node or is a leaf, itself included.
 std::vector<Tensor> graph_of(const Tensor& output) {
   std::vector<Tensor> found{output};
@@ -65,21 +61,19 @@ std::vector<Tensor> graph_of(const Tensor& output) {
   return found;
 }
 
-std::string describe(const Tensor& tensor) {
-  const Node* node = node_of(tensor);
-  return fmt::format("{} {}", node ? node->op : "a leaf of shape", tensor.shape().str());
-}
-
 // A NaN spreads through everything after it: the oldest tensor that has one is where it came from.
 [[noreturn]] void fail_on_nan(const Tensor& loss) {
   Tensor first = loss;
   for (const Tensor& tensor : graph_of(loss)) {
-    if (!has_nan(tensor)) continue;
+    const real *begin = tensor.data(), *end = begin + tensor.numel();
+    if (std::none_of(begin, end, [](real x) { return std::isnan(x); })) continue;
     const bool leaf = !node_of(tensor);
     if (leaf || (node_of(first) && older(tensor, first))) first = tensor;
     if (leaf) break;
   }
-  fail("backward: the loss is NaN; the first NaN is in {}", describe(first));
+  const Node* node = node_of(first);
+  fail("backward: the loss is NaN; the first NaN is in {} {}", node ? node->op : "a leaf of shape",
+       first.shape().str());
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class Buffer {
 };
 thread_local Buffer buffer_a, buffer_b;
 
-// How many elements are near: an eighth of the second-level cache, so that they stay there beside all else.
+// How many elements count as near: an eighth of the second-level cache, so that they stay there.
 Index near_elements() {
   static const Index elements = [] {
     const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -107,8 +107,7 @@ void small(const Product& p) {
 }
 
 // How a large product is cut. The five loops, from outside: columns of B (block_n); slices of k (block_k),
-// for which all threads together pack B; blocks of C; and inside `multiply`, the columns and the rows of
-// tiles.
+// for which all threads together pack B; blocks of C; and in `multiply`, the columns and the rows of tiles.
 struct Plan {
   bool pack_a, pack_b;
   Index block_m, block_n, block_k, chunk_n;
@@ -124,7 +123,7 @@ Plan make_plan(const Product& p, int threads) {
   plan.block_m = even_piece(p.m(), max_block_m, kernel.tile_m);
   plan.block_n = even_piece(p.n(), max_block_n, kernel.tile_n);
   plan.block_k = even_piece(p.k(), kernel.block_k, 8);
-  // A block of C is all columns of some rows; or fewer, so that there are blocks enough to keep all threads
+  // A block of C is all columns of some rows, or fewer, so that there are enough blocks to keep all threads
   // busy to the end. But each block packs its A again.
   const Index rows = pieces(p.m(), plan.block_m), wanted = threads == 1 ? 1 : (plan.pack_a ? 2 : 8) * threads;
   plan.chunk_n = even_piece(plan.block_n, pieces(plan.block_n, pieces(wanted, rows)), kernel.tile_n);
@@ -215,24 +214,12 @@ void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, con
   check(A.first, B.first, C.first, options);
   if (C.first.transposed) return gemm(B.T(), A.T(), C.T(), options);
   const Index count = C.batch.numel(), work = C.first.rows * C.first.cols * A.first.cols + 1;
-  // Too few products for all threads, or several into one matrix: they run in turn, each shared by the
-  // threads.
+  // Too few products for all threads, or several into one matrix: the threads share one after another.
   const bool in_turn = C.stretched() || (count < thread_count() && work > shared_work);
   const Index grain = std::max<Index>(1, in_turn ? count : shared_work / 8 / work);
   parallel_for(count, grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) run({A[i], B[i], C[i], options}, in_turn);
   });
-}
-
-void gemm_reference(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options) {
-  for (Index i = 0; i < C.rows; ++i)
-    for (Index j = 0; j < C.cols; ++j) {
-      real sum = 0;
-      for (Index p = 0; p < A.cols; ++p) sum += *A.at(i, p) * *B.at(p, j);
-      real& y = *C.at(i, j);
-      y = (options.accumulate ? y : 0) + options.alpha * sum + (options.bias ? options.bias[j] : 0);
-    }
-  finish({A, B, C, options}, {0, C.rows}, {0, C.cols});
 }
 
 }  // namespace attn

@@ -14,8 +14,8 @@
 
 namespace attn {
 
-// Rows may be further apart than they are long: then it is a part of a wider matrix, as a head of attention
-// is.
+// A matrix. Its rows may be further apart than they are long: then it is a part of a wider one, such as one
+// head of attention.
 template <class Number>
 struct MatrixOf {
   Number* data;
@@ -68,7 +68,7 @@ using ConstMatrices = MatricesOf<const real>;
 
 // C = activation(alpha A B + bias), or C += alpha A B.
 struct GemmOptions {
-  bool accumulate = false;  // goes without bias and activation
+  bool accumulate = false;  // add to C; then there is no bias and no activation
   real alpha = 1;
   const real* bias = nullptr;  // one for each column of C, which is not transposed then
   Activation activation = Activation::none;
@@ -80,9 +80,5 @@ void gemm(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const Gem
 // All products of a batch. Matrices of C must not overlap; but where C is stretched, and `accumulate` is set,
 // its products are added up, one after another.
 void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, const GemmOptions& options = {});
-
-// Three nested loops: what the fast version is held against in the tests, and where to start reading.
-void gemm_reference(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
-                    const GemmOptions& options = {});
 
 }  // namespace attn

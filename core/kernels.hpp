@@ -4,9 +4,9 @@
 // x86-64-v4 = AVX-512) into a namespace of that name; `kernels()` is the set that fits this CPU, chosen once
 // at start. ATTN_KERNELS=baseline|v3|v4 in the environment picks a lower set.
 //
-// A kernel is serial and knows nothing of tensors: it works on contiguous numbers. The ops divide their
-// outputs among threads (core/parallel.hpp) and call a kernel for each part, which is `n` elements or a range
-// of rows.
+// A kernel is serial and knows nothing of tensors: it works on contiguous numbers. The ops divide
+// their outputs among threads (core/parallel.hpp) and call a kernel for each part, which is `n`
+// elements or a range of rows.
 //
 // See Note [No standard library in kernels] in core/kernels/vector.hpp.
 #pragma once
@@ -25,10 +25,11 @@ struct Range {
   Index begin, end;
 };
 
-// Where a gradient goes, and whether to add to what is there or to overwrite it.
-struct Gradient {
+// Where a gradient goes, and whether something is there already: then a kernel adds to it.
+struct GradTarget {
   real* data;
   bool accumulate;
+  GradTarget from(Index i) const { return {data + i, accumulate}; }
 };
 
 // A function's arguments and values: y = f(x).
@@ -48,7 +49,7 @@ struct Dropout {
 struct MathKernels {
   void (*activate)(Activation f, Index n, const real* x, real* y);  // y = f(x)
   // dx = dy f'(x), where f' is computed from x or from y, whichever is simpler.
-  void (*activate_backward)(Activation f, Index n, Points at, const real* dy, Gradient dx);
+  void (*activate_backward)(Activation f, Index n, Points at, const real* dy, GradTarget dx);
   void (*add)(Index n, const real* a, const real* b, real* c);  // c = a + b
   void (*sub)(Index n, const real* a, const real* b, real* c);  // c = a - b
   void (*mul)(Index n, const real* a, const real* b, real* c);  // c = a * b
@@ -59,19 +60,19 @@ struct MathKernels {
   real (*dot)(Index n, const real* x, const real* y);
   real (*max)(Index n, const real* x);  // of at least one element; NaN if any is NaN
   // y = x * scale, or 0 where it is dropped. Any split of a range into calls gives the same mask.
-  void (*dropout)(Index n, const Dropout& dropout, const real* x, Gradient y);
+  void (*dropout)(Index n, const Dropout& dropout, const real* x, GradTarget y);
   // `steps` rounds of multiply-adds that wait for nothing: the ceiling that products are held against.
   // Returns how many FLOP that was.
   double (*burn)(Index steps);
 };
 
-// y = (x - mean) rstd * gain + bias for each row of x (rows, cols), where rstd is one over the row's standard
-// deviation.
+// y = (x - mean) rstd * gain + bias for each row of x (rows, cols), with rstd = 1 / sqrt(variance + epsilon).
+// If `mean` is null it counts as 0, which makes a layer_norm an rms_norm.
 struct NormRows {
   Index rows, cols;
   const real *x, *gain, *bias;  // gain and bias are (cols) or null
-  real epsilon;                 // added to the variance
-  real *mean, *rstd;            // (rows), kept for the backward; rms_norm has no mean: null
+  real epsilon;
+  real *mean, *rstd;  // (rows), kept for the backward
 };
 
 // The loss of each row of logits x (rows, cols) against the distribution (1 - smoothing) one-hot(target) +
@@ -88,25 +89,24 @@ struct CrossEntropyRows {
 // Row by row, for a range of the rows of contiguous matrices. All pointers are to the first row of all.
 struct RowKernels {
   void (*softmax)(Range rows, Index cols, const real* x, real* y);  // a row of nothing but -inf gives zeros
-  void (*softmax_backward)(Range rows, Index cols, const real* y, const real* dy, Gradient dx);
+  void (*softmax_backward)(Range rows, Index cols, const real* y, const real* dy, GradTarget dx);
   void (*log_softmax)(Range rows, Index cols, const real* x, real* y);
-  void (*log_softmax_backward)(Range rows, Index cols, const real* y, const real* dy, Gradient dx);
+  void (*log_softmax_backward)(Range rows, Index cols, const real* y, const real* dy, GradTarget dx);
 
-  void (*layer_norm)(Range rows, const NormRows& norm, real* y);
-  void (*rms_norm)(Range rows, const NormRows& norm, real* y);  // y = x / sqrt(mean(x^2) + epsilon) * gain
-  void (*norm_backward)(Range rows, const NormRows& norm, const real* dy, Gradient dx);
+  void (*norm)(Range rows, const NormRows& norm, real* y);
+  void (*norm_backward)(Range rows, const NormRows& norm, const real* dy, GradTarget dx);
 
   // loss[r] = -sum_v target(v) log softmax(x[r])[v], or 0 for a row that does not count.
   void (*cross_entropy)(Range rows, const CrossEntropyRows& entropy, real* loss);
   // dx = scale * (softmax(x) - target), or 0.
-  void (*cross_entropy_backward)(Range rows, const CrossEntropyRows& entropy, real scale, Gradient dx);
+  void (*cross_entropy_backward)(Range rows, const CrossEntropyRows& entropy, real scale, GradTarget dx);
 
   // Sums over all rows for a range of the columns. Threads share the work by columns, so no sum crosses a
   // thread. y[c] = sum_r x[r][c], the gradient of a bias; and the gradients of a norm's gain and bias, of
   // which either may be null.
-  void (*column_sum)(Range columns, Index rows, Index cols, const real* x, Gradient y);
-  void (*norm_backward_parameters)(Range columns, const NormRows& norm, const real* dy, Gradient dgain,
-                                   Gradient dbias);
+  void (*column_sum)(Range columns, Index rows, Index cols, const real* x, GradTarget y);
+  void (*norm_backward_parameters)(Range columns, const NormRows& norm, const real* dy, GradTarget dgain,
+                                   GradTarget dbias);
 };
 
 // One step of Adam or AdamW: see core/kernels/update.cpp.

@@ -26,6 +26,7 @@
 #include <type_traits>       // decay_t
 
 #include "core/autograd.hpp"
+#include "core/kernels.hpp"  // GradTarget
 #include "core/parallel.hpp"
 
 namespace attn {
@@ -52,9 +53,8 @@ std::uint64_t next_node_order();
 void attach_node(const Tensor& output, Node* node);
 void free_node(Node* node);
 
-// Remembers how `output` came from `inputs`, `{a, b}` or a vector, if one of them needs a gradient
-// and no NoGrad is alive; otherwise the function is dropped. An input may be an empty tensor: a bias
-// that is not there.
+// Remembers how `output` was computed from `inputs`, `{a, b}` or a vector, if one of them needs a gradient
+// and no NoGrad is alive; otherwise the function is dropped. Empty tensors (a missing bias) are skipped.
 template <class Backward, class Inputs = std::initializer_list<std::reference_wrapper<const Tensor>>>
 Tensor record(const Tensor& output, const char* op, const Inputs& inputs, Backward&& backward) {
   if (!grad_enabled()) return output;
@@ -88,10 +88,6 @@ inline const real* grad_data(const Tensor& tensor) { return TensorInternals::of(
 
 // Where the gradient of `tensor` goes, and whether something is there already: see Note [Order of creation].
 // Call it once per contribution, and write every element.
-struct GradTarget {
-  real* data;
-  bool accumulate;
-};
 GradTarget grad_target(const Tensor& tensor);
 
 // The same for a function that adds to some of the elements: what is new is zeroed. Null if the tensor is

@@ -45,8 +45,8 @@ struct Attention {
   Index tile_stride() const { return (std::min(S, key_tile) + 15) / 16 * 16; }
   Index padded_S() const { return (S + 15) / 16 * 16; }
 
-  // The keys that query t of batch b sees: one range, whatever the mask. The last query is aligned with the
-  // last key.
+  // The keys that query t of batch b sees: one range, whatever the mask. The last query is aligned
+  // with the last key.
   Range visible(Index b, Index t) const {
     const Index position = t + S - T;
     Range keys{0, mask.key_lengths.numel() ? mask.key_lengths[b] : S};

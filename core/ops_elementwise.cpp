@@ -80,7 +80,7 @@ void add_broadcast_grad(const Tensor& operand, const Broadcast& broadcast, bool 
   broadcast.for_each([&](Index i, Index j, Index k) { gradient[first ? j : k] += function(i, j, k); });
 }
 
-// The name of a binary op, and a kernel for the case without broadcasting, if there is one.
+// The name of a binary op, and its kernel for operands of one shape.
 struct BinaryOp {
   const char* name;
   void (*kernel)(Index, const real*, const real*, real*);
@@ -209,7 +209,7 @@ Tensor activate(const Tensor& x, Activation activation) {
     const real *from = x.data(), *to = y.data(), *g = grad_data(y);
     parallel_for(x.numel(), elementwise_grain, [&](Index begin, Index end) {
       kernels().activate_backward(activation, end - begin, {from + begin, to + begin}, g + begin,
-                                  {target.data + begin, target.accumulate});
+                                  target.from(begin));
     });
   });
 }
@@ -226,7 +226,7 @@ Tensor gelu(const Tensor& x, bool tanh_form) {
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape shape =
       broadcast_shape("where", broadcast_shape("where", a.shape(), b.shape()), condition.shape());
-  // A binary op of a and b, beside a condition that is stretched to the result.
+  // A binary op of a and b, with a condition that is stretched to the result.
   const Tensor chosen = broadcast_to(condition.detach(), shape), out = empty(shape);
   const real *c = chosen.data(), *x = a.data(), *y = b.data();
   real* z = out.data();

@@ -38,11 +38,11 @@ Tensor cross_entropy(const Tensor& logits, const IntTensor& targets, const Cross
   });
   const real average = kernels().sum(rows, losses.data()) / real(count);
   return record(scalar(average), "cross_entropy", {logits}, [=](const Tensor& out) {
-    const GradTarget target = grad_target(logits);
+    const GradTarget d_logits = grad_target(logits);
     const real scale = grad_data(out)[0] / real(count);
     const CrossEntropyRows entropy = entropy_rows();
     parallel_for(rows, row_grain(V), [&](Index begin, Index end) {
-      kernels().cross_entropy_backward({begin, end}, entropy, scale, {target.data, target.accumulate});
+      kernels().cross_entropy_backward({begin, end}, entropy, scale, d_logits);
     });
   });
 }

@@ -99,7 +99,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   if (bias && !(bias.shape() == Shape{out}))
     fail("linear: the bias {} does not fit the weight {}", bias.shape().str(), weight.shape().str());
   const Tensor y = empty(x.shape().with(-1, out));
-  // relu's derivative can be told from its result; the others need what went in.
+  // relu's derivative can be computed from its output; the others need their input.
   const bool keep_input = activation != Activation::none && activation != Activation::relu && grad_enabled();
   const Tensor before = keep_input ? empty(y.shape()) : Tensor();
   gemm(ConstMatrix{x.data(), rows, in}, ConstMatrix{weight.data(), out, in}.T(), Matrix{y.data(), rows, out},
@@ -107,8 +107,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
         .activation = activation,
         .before_activation = keep_input ? before.data() : nullptr});
 
-  // Y = activation(X Wᵀ + b). With dY the gradient before the activation: dX = dY W, dW = dYᵀ X, db = Σ_rows
-  // dY.
+  // Y = X Wᵀ + b, and an activation after it:  dX = dY W,  dW = dYᵀ X,  db = the sum of the rows of dY.
   return record(y, "linear", {x, weight, bias}, [=](const Tensor& y) {
     const real* dy = grad_data(y);
     const Index size = activation == Activation::none ? 0 : rows * out;
@@ -125,9 +124,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
     if (x.needs_grad()) gemm(dY, W, gradient(x, rows, in));
     if (weight.needs_grad()) gemm(dY.T(), X, gradient(weight, out, in));
     if (bias && bias.needs_grad()) {
-      const GradTarget target = grad_target(bias);
+      const GradTarget db = grad_target(bias);
       parallel_for(out, std::max<Index>(16, row_grain(rows)), [&](Index begin, Index end) {
-        kernels().column_sum({begin, end}, rows, out, dy, {target.data, target.accumulate});
+        kernels().column_sum({begin, end}, rows, out, dy, db);
       });
     }
   });

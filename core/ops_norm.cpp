@@ -15,10 +15,8 @@ struct Parameters {
 };
 
 // Where the gradient of a parameter goes; null if it needs none.
-Gradient gradient(const Tensor& parameter) {
-  if (!parameter || !parameter.needs_grad()) return {nullptr, false};
-  const GradTarget target = grad_target(parameter);
-  return {target.data, target.accumulate};
+GradTarget gradient(const Tensor& parameter) {
+  return parameter && parameter.needs_grad() ? grad_target(parameter) : GradTarget{};
 }
 
 Tensor normalize(const char* op, const Tensor& x, const Parameters& parameters, bool centered) {
@@ -46,19 +44,19 @@ Tensor normalize(const char* op, const Tensor& x, const Parameters& parameters, 
   };
   const NormRows norm = norm_rows();
   parallel_for(rows, row_grain(C), [&](Index begin, Index end) {
-    (centered ? kernels().layer_norm : kernels().rms_norm)({begin, end}, norm, y.data());
+    kernels().norm({begin, end}, norm, y.data());
   });
 
   return record(y, op, {x, parameters.gain, parameters.bias}, [x, parameters, norm_rows](const Tensor& y) {
     const NormRows norm = norm_rows();
     if (x.needs_grad()) {
-      const Gradient dx = gradient(x);
+      const GradTarget dx = grad_target(x);
       parallel_for(norm.rows, row_grain(norm.cols), [&](Index begin, Index end) {
         kernels().norm_backward({begin, end}, norm, grad_data(y), dx);
       });
     }
     // The gradients of gain and bias are sums over all rows; threads share them by columns.
-    const Gradient dgain = gradient(parameters.gain), dbias = gradient(parameters.bias);
+    const GradTarget dgain = gradient(parameters.gain), dbias = gradient(parameters.bias);
     if (!dgain.data && !dbias.data) return;
     parallel_for(norm.cols, std::max<Index>(16, row_grain(norm.rows)), [&](Index begin, Index end) {
       kernels().norm_backward_parameters({begin, end}, norm, grad_data(y), dgain, dbias);
@@ -78,7 +76,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon) {
   return normalize("rms_norm", x, {gain, {}, epsilon}, false);
 }
 
-// The mask is a function of the generator's key and counter, so the backward computes it again.
+// The mask is a function of the generator's key and counter, so the backward recomputes it.
 Tensor dropout(const Tensor& x, real p, Rng& rng) {
   if (!(p >= 0 && p <= 1)) fail("dropout: {} is not a probability", p);
   if (p == 0) return x;
@@ -87,17 +85,17 @@ Tensor dropout(const Tensor& x, real p, Rng& rng) {
                     .scale = p < 1 ? 1 / (1 - p) : real{0},
                     .key = rng.key,
                     .counter = rng.reserve(x.numel())};
-  const auto apply = [all](Index n, const real* from, Gradient to) {
+  const auto apply = [all](Index n, const real* from, GradTarget to) {
     parallel_for(n, elementwise_grain, [&](Index begin, Index end) {
       Dropout part = all;
       part.counter += std::uint64_t(begin);
-      kernels().dropout(end - begin, part, from + begin, {to.data + begin, to.accumulate});
+      kernels().dropout(end - begin, part, from + begin, to.from(begin));
     });
   };
   const Tensor y = empty(x.shape());
   apply(x.numel(), x.data(), {y.data(), false});
   return record(y, "dropout", {x},
-                [x, apply](const Tensor& y) { apply(x.numel(), grad_data(y), gradient(x)); });
+                [x, apply](const Tensor& y) { apply(x.numel(), grad_data(y), grad_target(x)); });
 }
 
 }  // namespace attn

@@ -82,7 +82,7 @@ void need_elements(const char* op, const Tensor& x, Index count) {
 }
 
 using RowOp = void (*)(Range rows, Index cols, const real* x, real* y);
-using RowBackward = void (*)(Range rows, Index cols, const real* y, const real* dy, Gradient dx);
+using RowBackward = void (*)(Range rows, Index cols, const real* y, const real* dy, GradTarget dx);
 
 // y = op(x) on each row of the last axis; the gradient is computed from y.
 Tensor by_rows(const char* name, const Tensor& x, RowOp op, RowBackward op_backward) {
@@ -93,8 +93,7 @@ Tensor by_rows(const char* name, const Tensor& x, RowOp op, RowBackward op_backw
     op({begin, end}, cols, x.data(), y.data());
   });
   return record(y, name, {x}, [=](const Tensor& y) {
-    const GradTarget target = grad_target(x);
-    const Gradient dx{target.data, target.accumulate};
+    const GradTarget dx = grad_target(x);
     parallel_for(rows, row_grain(cols), [&](Index begin, Index end) {
       op_backward({begin, end}, cols, y.data(), grad_data(y), dx);
     });

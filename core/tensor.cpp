@@ -151,7 +151,7 @@ Tensor tensor(std::initializer_list<std::initializer_list<real>> rows) {
 }
 
 Tensor uniform(const Shape& shape, Rng& rng, real low, real high) {
-  if (!(low <= high)) fail("uniform: there is nothing between {} and {}", low, high);
+  if (!(low <= high)) fail("uniform: the range from {} to {} is empty", low, high);
   Tensor out = empty(shape);
   const real last = std::nextafter(high, low);  // a draw just below 1 would be rounded up to `high`
   for (Index i = 0; i < out.numel(); ++i)

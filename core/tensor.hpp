@@ -160,7 +160,7 @@ class IntTensor {
 };
 
 // Creation. The random ones draw from an explicit generator: the same seed, the same numbers.
-Tensor empty(const Shape& shape);  // values as they come: to be written by the caller
+Tensor empty(const Shape& shape);  // not initialised: the caller writes the values
 Tensor zeros(const Shape& shape);
 Tensor ones(const Shape& shape);
 Tensor full(const Shape& shape, real value);

@@ -53,7 +53,7 @@ viz::Image draw_clocks(const Tensor& table, const std::vector<Index>& places, co
       const double right = table(places[row], 2 * i), up = table(places[row], 2 * i + 1);
       viz::fill_circle(image, middle, 26, viz::paint::faint);
       viz::fill_circle(image, middle, 24.5, viz::paint::white);
-      viz::line(image, middle, {middle.x + 21 * right, middle.y - 21 * up}, viz::palette(i), 3);
+      viz::line(image, middle, {middle.x + 21 * right, middle.y - 21 * up}, {viz::palette(i), 3});
     }
   }
   return image;
@@ -104,7 +104,7 @@ const Tensor table = waves(length, C, base);
 fmt::print("largest difference from the library's table: {:.1e}\n",
            max_difference(table, sinusoidal_table(length, C)));
 notebook::show(viz::heatmap(matrix_of(table), {.title = "One row for each place", .x_title = "channel",
-                                               .y_title = "place", .colors = viz::Colors::Diverging,
+                                               .y_title = "place", .colors = viz::Colors::diverging,
                                                .low = -1, .high = 1}),
                "Read a row from left to right: quick waves first, then slower and slower ones.");
 
@@ -286,7 +286,7 @@ for (Index h = 0; h < H; ++h) {
   views.push_back(series);
 }
 notebook::show(viz::line_chart(views, {.title = "ALiBi: what the last word sees", .x_title = "places back",
-                                       .y_title = "weight", .y_scale = viz::Scale::Log10, .x_high = 120,
+                                       .y_title = "weight", .y_scale = viz::Scale::log10, .x_high = 120,
                                        .y_low = 1e-5}),
                "Straight lines on a logarithmic axis: each step back costs the same factor. Some heads are "
                "short-sighted, some see far.");

@@ -187,8 +187,8 @@ notebook::show(viz::line_chart({curves[1], curves[3], curves[5], curves[7]},
 
 // %%
 notebook::show(viz::line_chart({valley}, {.title = "The valley of learning rates", .x_title = "learning rate",
-                                          .y_title = "loss at the end", .x_scale = viz::Scale::Log10,
-                                          .y_scale = viz::Scale::Log10,
+                                          .y_title = "loss at the end", .x_scale = viz::Scale::log10,
+                                          .y_scale = viz::Scale::log10,
                                           .y_guides = {{.at = blind, .label = "any card"}}}),
                "The valley has two walls. Which one would you rather run into?");
 
@@ -252,7 +252,7 @@ for (const bool pre_norm : {false, true}) {
 }
 notebook::show(viz::line_chart(shocks, {.title = "What the first step does", .x_title = "layers",
                                         .y_title = "change of the scores (root mean square)",
-                                        .x_scale = viz::Scale::Log2, .y_low = 0}),
+                                        .x_scale = viz::Scale::log2, .y_low = 0}),
                "The same rate, the same first batch. Only the number of layers that move together differs.");
 
 // %% [markdown]

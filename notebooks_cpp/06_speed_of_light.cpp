@@ -241,7 +241,7 @@ fmt::print("nearest cache {:.0f} GB/s, {} MB {:.0f} GB/s: {:.1f} times slower\n"
            far_away, near_by / far_away);
 notebook::show(viz::line_chart({ladder}, {.title = "The same loop, farther and farther away",
                                           .x_title = "size of the array (KB)", .y_title = "GB a second",
-                                          .x_scale = viz::Scale::Log2, .y_low = 0}),
+                                          .x_scale = viz::Scale::log2, .y_low = 0}),
                "Steps down are the ends of caches. (Threads share arrays from 512 KB on.)");
 
 // %% [markdown]
@@ -274,8 +274,8 @@ viz::Series dots{.name = "ops of a model", .line = false, .points = true};
 put(products, squares), put(ops, dots);
 notebook::show(viz::line_chart({roof, inner, squares, dots},
                                {.title = "The roofline of this machine", .x_title = "FLOP per byte",
-                                .y_title = "GFLOP/s", .x_scale = viz::Scale::Log2,
-                                .y_scale = viz::Scale::Log10, .width = 900, .height = 560}),
+                                .y_title = "GFLOP/s", .x_scale = viz::Scale::log2,
+                                .y_scale = viz::Scale::log10, .width = 900, .height = 560}),
                "Under the slope, more arithmetic would be free. Under the flat roof, fewer bytes do not help.");
 
 // %% [markdown]
@@ -373,7 +373,7 @@ for (const Index rows : {1, 2, 4, 8, 16, 32}) {
 }
 notebook::show(viz::line_chart({learning, reading, writing},
                                {.title = "Tokens a second", .x_title = "sentences at once",
-                                .y_title = "tokens a second", .x_scale = viz::Scale::Log2, .y_low = 0}),
+                                .y_title = "tokens a second", .x_scale = viz::Scale::log2, .y_low = 0}),
                "What is read is a batch of words already. What is written comes word by word.");
 
 // %% [markdown]

@@ -45,7 +45,7 @@ double ParameterBlock::gradient_norm() const {
 }
 
 double clip_scale(double norm, double limit) {
-  if (limit < 0) fail("clip: a norm of {} is below 0", limit);
+  if (limit < 0) fail("clip: the limit {} is negative", limit);
   return limit > 0 && norm > limit ? limit / norm : 1;
 }
 

@@ -8,7 +8,7 @@
 //   8 bytes   N, the length of the header
 //   N bytes   the header, JSON padded with spaces to a multiple of 8, for example
 //             {"__metadata__":{"step":"100"},"weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}
-//   the rest  the arrays, row-major, one behind the other without holes; the offsets count from here
+//   the rest  the arrays, row-major, one after another without holes; the offsets count from here
 //
 // A file is not trusted: what its header claims is checked against the file's size before anything is read or
 // allocated by it, and a bad file gets a one-line Error that names the file and the tensor. The format holds
@@ -56,7 +56,6 @@ class SafetensorsFile {
 
   const std::vector<std::string>& names() const { return names_; }  // in the order of the data
   const Metadata& metadata() const { return metadata_; }
-  bool contains(const std::string& name) const { return entries_.count(name) != 0; }
   const Shape& shape(const std::string& name) const { return entry(name).shape; }
   std::string_view dtype(const std::string& name) const { return entry(name).dtype; }
 

@@ -1,5 +1,4 @@
-// Attention: the softmax of a tile of scores, and its gradient. See Note [Online softmax] in
-// core/ops_attention.cpp.
+// The softmax of a tile of scores, and its gradient: see Note [Online softmax] in core/ops_attention.cpp.
 #include "core/kernels.hpp"
 #include "core/kernels/functions.hpp"
 

@@ -30,13 +30,18 @@ ATTN_INLINE vec abs(const vec& x) { return (vec)((uvec)x & ~(ureal(1) << (8 * si
 // Into [low, high]; NaN stays NaN, as a comparison with it is false.
 ATTN_INLINE vec clamp(const vec& x, real low, real high) { return min(splat(high), max(splat(low), x)); }
 
+template <class Function>
+ATTN_INLINE vec each_lane(const vec& x, const Function& function) {
+  vec y = x;
+  for (int i = 0; i < lanes; ++i) y[i] = function(x[i]);
+  return y;
+}
+
 ATTN_INLINE real sqrt(real x) {
   return real(sizeof(real) == 4 ? __builtin_sqrtf(float(x)) : __builtin_sqrt(x));
 }
 ATTN_INLINE vec sqrt(const vec& x) {
-  vec y = x;
-  for (int i = 0; i < lanes; ++i) y[i] = sqrt(x[i]);
-  return y;
+  return each_lane(x, [](real lane) { return sqrt(lane); });
 }
 ATTN_INLINE real log(real x) { return real(sizeof(real) == 4 ? __builtin_logf(float(x)) : __builtin_log(x)); }
 
@@ -110,21 +115,15 @@ ATTN_INLINE vec normal_tail(const vec& a, vec& bell) {
 #else
 
 ATTN_INLINE vec exp(const vec& x) {
-  vec y = x;
-  for (int i = 0; i < lanes; ++i) y[i] = __builtin_exp(x[i]);
-  return y;
+  return each_lane(x, [](real lane) { return __builtin_exp(lane); });
 }
 ATTN_INLINE vec exp_of_nonpositive(const vec& x) { return exp(x); }
 ATTN_INLINE vec tanh(const vec& x) {
-  vec y = x;
-  for (int i = 0; i < lanes; ++i) y[i] = __builtin_tanh(x[i]);
-  return y;
+  return each_lane(x, [](real lane) { return __builtin_tanh(lane); });
 }
 ATTN_INLINE vec normal_tail(const vec& a, vec& bell) {
   bell = exp(a * -0.5 * a);
-  vec tail = a;
-  for (int i = 0; i < lanes; ++i) tail[i] = 0.5 * __builtin_erfc(a[i] * 0.70710678118654752440);
-  return tail;
+  return each_lane(a, [](real lane) { return 0.5 * __builtin_erfc(lane * 0.70710678118654752440); });
 }
 
 #endif
@@ -202,11 +201,11 @@ struct GeluTanh {
 
 // y = exp(x - shift); returns the sum, in every lane.
 ATTN_INLINE vec exp_and_sum(Index n, const real* x, const vec& shift, real* y) {
-  return sum_lanes(sum_over<1>(n, [&](Index i, auto part) {
+  return sum_all<1>(n, [&](Index i, auto part) {
     const vec e = exp_of_nonpositive(part.load(x + i, -infinity) - shift);
     part.store(y + i, e);
     return e;
-  }));
+  });
 }
 
 }  // namespace attn::ATTN_TARGET

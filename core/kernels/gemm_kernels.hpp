@@ -13,8 +13,7 @@ namespace attn {
 struct GemmOperand {
   const ConstMatrix& matrix;
   const real* packed = nullptr;  // a copy by pack_a or pack_b, which is read instead
-  bool wide =
-      false;  // of B: the last panel may be wider by up to a vector: one tile for 20 columns, not 16 + 4
+  bool wide = false;  // of B: its last panel may be wider by up to a vector: 20 columns are one tile, not two
 };
 
 // C = alpha A B + bias, or C += alpha A B; the activation is left to the caller. C is never transposed.

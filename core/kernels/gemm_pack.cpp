@@ -68,8 +68,7 @@ void pack_columns(const ConstMatrix& b, bool wide, real* out) {
 }  // namespace
 
 void pack_a(const ConstMatrix& a, real* out) {
-  constexpr Index depth =
-      32;  // rows as stored, at a time: few pages of memory to read from, long runs to write
+  constexpr Index depth = 32;  // of k at a time: few pages of memory to read from, long runs to write
   const Index m = a.rows, k = a.cols;
   for (Index first = 0; first < k; first += depth) {
     const Index end = min(k, first + depth);

@@ -1,5 +1,4 @@
-// What the sources of gemm share within one target: the size of the register tile, and each other's
-// functions.
+// What the sources of gemm share within one target: the size of the register tile, and their functions.
 #pragma once
 
 #include "core/kernels/gemm_kernels.hpp"

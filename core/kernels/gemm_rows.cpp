@@ -1,6 +1,6 @@
-// A few rows times a matrix: each element of B is used so seldom that what counts is to read B once, in
-// order.
+// A few rows times a matrix: each element of B is used so seldom that it pays to read B once, in order.
 #include "core/kernels/gemm_parts.hpp"
+#include "core/kernels/loops.hpp"  // over
 #include "core/kernels/shuffle.hpp"
 
 namespace attn::ATTN_TARGET {
@@ -13,24 +13,14 @@ ATTN_INLINE void dot(Index k, const real* a, Index lda, const real* const (&b)[l
   vec total[R][lanes];
   for (int g = 0; g < lanes; g += G) {
     vec sum[R][G] = {};
-    Index p = 0;
-    for (; p + lanes <= k; p += lanes) {
-#pragma GCC unroll 8
-      for (int i = 0; i < G; ++i) {
-        const vec x = load(b[g + i] + p);
-#pragma GCC unroll 4
-        for (int r = 0; r < R; ++r) sum[r][i] = fma(load(a + r * lda + p), x, sum[r][i]);
-      }
-    }
-    if (p < k) {
-      const Part part(k - p);
+    over(k, [&](Index p, auto part) {
 #pragma GCC unroll 8
       for (int i = 0; i < G; ++i) {
         const vec x = part.load(b[g + i] + p);
 #pragma GCC unroll 4
         for (int r = 0; r < R; ++r) sum[r][i] = fma(part.load(a + r * lda + p), x, sum[r][i]);
       }
-    }
+    });
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8

@@ -10,7 +10,7 @@
 // a * b + c * d it may fuse either product, and need not choose the same one twice. So the kernels avoid it.
 #pragma once
 
-#include "core/kernels.hpp"  // Gradient
+#include "core/kernels.hpp"  // GradTarget
 #include "core/kernels/vector.hpp"
 
 namespace attn::ATTN_TARGET {
@@ -33,7 +33,7 @@ struct Put {
 };
 // Calls body(put), where put(i, part, value) does one or the other: two loops instead of a branch in one.
 template <class Body>
-ATTN_INLINE void into(const Gradient& gradient, const Body& body) {
+ATTN_INLINE void into(const GradTarget& gradient, const Body& body) {
   gradient.accumulate ? body(Put<true>{gradient.data}) : body(Put<false>{gradient.data});
 }
 
@@ -81,6 +81,12 @@ auto sum_pairwise(Index begin, Index end, const Term& term) -> decltype(term(beg
 template <int accumulators = 4, class Term>
 ATTN_INLINE auto sum_over(Index n, const Term& term) {
   return n <= sum_block ? sum_one_block<accumulators>(0, n, term) : sum_pairwise<accumulators>(0, n, term);
+}
+
+// The same for all lanes together, in every lane.
+template <int accumulators = 4, class Term>
+ATTN_INLINE vec sum_all(Index n, const Term& term) {
+  return sum_lanes(sum_over<accumulators>(n, term));
 }
 
 // The largest of x and `least`, in every lane; NaNs are passed over.

@@ -6,42 +6,33 @@
 namespace attn::ATTN_TARGET {
 namespace {
 
-template <class Body>
-ATTN_INLINE void with_activation(Activation f, const Body& body) {
-  switch (f) {
-    case Activation::none:
-      return body(Identity{});
-    case Activation::relu:
-      return body(Relu{});
-    case Activation::gelu:
-      return body(Gelu{});
-    case Activation::gelu_tanh:
-      return body(GeluTanh{});
-    case Activation::silu:
-      return body(Silu{});
-    case Activation::tanh:
-      return body(Tanh{});
-    case Activation::sigmoid:
-      return body(Sigmoid{});
-    case Activation::exp:
-      return body(Exp{});
-  }
+template <class F>
+void apply(Index n, const real* x, real* y) {
+  over(n, [=](Index i, auto part) { part.store(y + i, F().value(part.load(x + i))); });
 }
-
-void activate(Activation f, Index n, const real* x, real* y) {
-  with_activation(f, [=](auto function) {
-    over(n, [&](Index i, auto part) { part.store(y + i, function.value(part.load(x + i))); });
-  });
-}
-
-void activate_backward(Activation f, Index n, Points at, const real* dy, Gradient dx) {
-  with_activation(f, [=](auto function) {
-    into(dx, [&](auto put) {
-      over(n, [&](Index i, auto part) {
-        put(i, part, part.load(dy + i) * function.derivative(part.load(at.x + i), part.load(at.y + i)));
-      });
+template <class F>
+void apply_backward(Index n, Points at, const real* dy, GradTarget dx) {
+  into(dx, [=](auto put) {
+    over(n, [&](Index i, auto part) {
+      put(i, part, part.load(dy + i) * F().derivative(part.load(at.x + i), part.load(at.y + i)));
     });
   });
+}
+
+struct ActivationKernels {
+  decltype(&apply<Relu>) forward;
+  decltype(&apply_backward<Relu>) backward;
+};
+template <class F>
+constexpr ActivationKernels kernels_of = {apply<F>, apply_backward<F>};
+// In the order of the enumeration.
+constexpr ActivationKernels activations[] = {kernels_of<Identity>, kernels_of<Relu>, kernels_of<Gelu>,
+                                             kernels_of<GeluTanh>, kernels_of<Silu>, kernels_of<Tanh>,
+                                             kernels_of<Sigmoid>,  kernels_of<Exp>};
+
+void activate(Activation f, Index n, const real* x, real* y) { activations[int(f)].forward(n, x, y); }
+void activate_backward(Activation f, Index n, Points at, const real* dy, GradTarget dx) {
+  activations[int(f)].backward(n, at, dy, dx);
 }
 
 template <class Function>
@@ -69,14 +60,13 @@ void axpy(Index n, real alpha, const real* x, real* y) {
 }
 
 real sum(Index n, const real* x) {
-  return sum_lanes(sum_over(n, [x](Index i, auto part) { return part.load(x + i); }))[0];
+  return sum_all(n, [x](Index i, auto part) { return part.load(x + i); })[0];
 }
 real dot(Index n, const real* x, const real* y) {
-  return sum_lanes(
-      sum_over(n, [x, y](Index i, auto part) { return part.load(x + i) * part.load(y + i); }))[0];
+  return sum_all(n, [=](Index i, auto part) { return part.load(x + i) * part.load(y + i); })[0];
 }
 
-// max_over passes over NaNs, so those are looked for apart.
+// max_over passes over NaNs, so they are looked for separately.
 real max(Index n, const real* x) {
   ivec is_nan = {};
   over(n, [&](Index i, auto part) {
@@ -91,7 +81,7 @@ typedef std::uint32_t words_per_vec __attribute__((vector_size(lanes * 4)));
 typedef words_per_vec unaligned_words __attribute__((aligned(4), may_alias));
 
 // Random words are made some blocks at a time on the stack, from the block that the counter lies in.
-void dropout(Index n, const Dropout& dropout, const real* x, Gradient y) {
+void dropout(Index n, const Dropout& dropout, const real* x, GradTarget y) {
   constexpr Index most = 384;
   static_assert(most % (3 * philox_words) == 0);
   alignas(64) std::uint32_t words[most + lanes];  // the last vector may be read beyond the words

@@ -1,12 +1,10 @@
-// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011) on
-// vectors.
+// Philox4x32-10 on vectors (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
 //
 // Ten rounds of multiply, swap and xor turn a 128-bit counter and a 64-bit key into four random words. We use
 // the low 64 bits of the counter, the number of a block; core/rng.cpp has the same for one block at a time.
 //
-// Each 64-bit lane holds one word of one block in its low half. The upper half is left dirty: a product takes
-// only the low halves, and a word is the low half of a lane. So a round is two products, two shifts and four
-// xors.
+// Each 64-bit lane holds one word of one block in its low half. The upper half may hold anything, because a
+// product takes only the low halves. So a round is two products, two shifts and four xors.
 #pragma once
 
 #include "core/kernels/vector.hpp"  // immintrin.h
@@ -17,7 +15,7 @@ typedef std::uint64_t word_vec __attribute__((vector_size(vector_bytes)));
 typedef word_vec unaligned_word_vec __attribute__((aligned(4), may_alias));
 
 constexpr int philox_lanes = vector_bytes / 8;  // blocks side by side
-constexpr int philox_words = 4 * philox_lanes;  // that they make
+constexpr int philox_words = 4 * philox_lanes;  // the words they make
 
 // 32 x 32 -> 64 bits in each lane.
 ATTN_INLINE word_vec multiply(const word_vec& a, const word_vec& b) {

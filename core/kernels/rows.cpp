@@ -6,16 +6,15 @@ namespace attn::ATTN_TARGET {
 namespace {
 
 // What is subtracted from a row before exp, so that nothing overflows: its maximum. In a row of -inf alone
-// that would give NaN (-inf + inf), so the least finite number takes its place, and all exps are 0.
+// that would give NaN (-inf + inf), so the lowest finite number takes its place, and all exps are 0.
 ATTN_INLINE vec max_of_row(Index cols, const real* x) { return max_over(cols, x, -largest_real); }
 
 ATTN_INLINE vec sum_of_exp(Index cols, const real* x, const vec& shift) {
-  return sum_lanes(sum_over<1>(
-      cols, [&](Index i, auto part) { return exp_of_nonpositive(part.load(x + i, -infinity) - shift); }));
+  return sum_all<1>(
+      cols, [&](Index i, auto part) { return exp_of_nonpositive(part.load(x + i, -infinity) - shift); });
 }
 
-// 1 / sum. In a row with any finite element the sum is at least 1; in a row of zeros any finite number will
-// do.
+// 1 / sum. A row with a finite element has a sum of at least 1; for a row of zeros any finite number serves.
 ATTN_INLINE vec inverse_of_sum(const vec& sum) { return one / max(splat(real(1e-30)), sum); }
 
 void softmax_long(Range rows, Index cols, const real* x, real* y) {
@@ -60,12 +59,11 @@ void softmax(Range rows, Index cols, const real* x, real* y) {
 }
 
 // dx = y (dy - sum(y dy))
-void softmax_backward(Range rows, Index cols, const real* y, const real* dy, Gradient dx) {
+void softmax_backward(Range rows, Index cols, const real* y, const real* dy, GradTarget dx) {
   into(dx, [&](auto put) {
     for (Index r = rows.begin; r < rows.end; ++r) {
       const real *p = y + r * cols, *g = dy + r * cols;
-      const vec mean =
-          sum_lanes(sum_over(cols, [&](Index i, auto part) { return part.load(p + i) * part.load(g + i); }));
+      const vec mean = sum_all(cols, [&](Index i, auto part) { return part.load(p + i) * part.load(g + i); });
       over(cols, [&](Index i, auto part) {
         put(r * cols + i, part, part.load(p + i) * (part.load(g + i) - mean));
       });
@@ -84,11 +82,11 @@ void log_softmax(Range rows, Index cols, const real* x, real* y) {
 }
 
 // dx = dy - e^y sum(dy)
-void log_softmax_backward(Range rows, Index cols, const real* y, const real* dy, Gradient dx) {
+void log_softmax_backward(Range rows, Index cols, const real* y, const real* dy, GradTarget dx) {
   into(dx, [&](auto put) {
     for (Index r = rows.begin; r < rows.end; ++r) {
       const real *log_p = y + r * cols, *g = dy + r * cols;
-      const vec total = sum_lanes(sum_over(cols, [&](Index i, auto part) { return part.load(g + i); }));
+      const vec total = sum_all(cols, [&](Index i, auto part) { return part.load(g + i); });
       over(cols, [&](Index i, auto part) {
         put(r * cols + i, part, part.load(g + i) - total * exp_of_nonpositive(part.load(log_p + i)));
       });
@@ -96,53 +94,50 @@ void log_softmax_backward(Range rows, Index cols, const real* y, const real* dy,
   });
 }
 
-// gain and bias may be missing: 1 and 0 stand for them, so that there is one formula.
+// gain and bias may be missing: then 1 and 0 take their place, so that there is one formula.
 template <class Access>
 ATTN_INLINE vec load_or(const Access& part, const real* p, Index i, real otherwise) {
   return p ? part.load(p + i) : splat(otherwise);
 }
 
-// Mean and variance in two passes: the row stays in the first-level cache, and nothing cancels.
-void layer_norm(Range rows, const NormRows& norm, real* y) {
+// x - mean, or in rms_norm x.
+template <bool centered>
+ATTN_INLINE vec center(const vec& x, const vec& mean) {
+  return centered ? x - mean : x;
+}
+
+// y = (x - mean) rstd gain + bias. Mean and variance take two passes: the row stays in the first-level cache,
+// and nothing cancels.
+template <bool centered>
+void norm_rows(Range rows, const NormRows& norm, real* y) {
   const Index cols = norm.cols;
   const real *gain = norm.gain, *bias = norm.bias;
   for (Index r = rows.begin; r < rows.end; ++r) {
     const real* x = norm.x + r * cols;
-    const vec mean =
-        sum_lanes(sum_over(cols, [&](Index i, auto part) { return part.load(x + i); })) / real(cols);
-    const vec squares = sum_lanes(sum_over(cols, [&](Index i, auto part) {
-      const vec centered = part.clear(part.load(x + i) - mean);
-      return centered * centered;
-    }));
-    const real rstd = 1 / sqrt(squares[0] / real(cols) + norm.epsilon);
-    norm.mean[r] = mean[0];
-    norm.rstd[r] = rstd;
+    vec mean = {};
+    if (centered) {
+      mean = sum_all(cols, [&](Index i, auto part) { return part.load(x + i); }) / real(cols);
+      norm.mean[r] = mean[0];
+    }
+    const vec squares = sum_all(cols, [&](Index i, auto part) {
+      const vec difference = part.clear(center<centered>(part.load(x + i), mean));
+      return difference * difference;
+    });
+    const real rstd = norm.rstd[r] = 1 / sqrt(squares[0] / real(cols) + norm.epsilon);
     over(cols, [&](Index i, auto part) {
-      const vec normal = (part.load(x + i) - mean) * rstd;
+      const vec normal = center<centered>(part.load(x + i), mean) * rstd;
       part.store(y + r * cols + i, fma(normal, load_or(part, gain, i, 1), load_or(part, bias, i, 0)));
     });
   }
 }
-
-void rms_norm(Range rows, const NormRows& norm, real* y) {
-  const Index cols = norm.cols;
-  const real* gain = norm.gain;
-  for (Index r = rows.begin; r < rows.end; ++r) {
-    const real* x = norm.x + r * cols;
-    const vec squares =
-        sum_lanes(sum_over(cols, [&](Index i, auto part) { return part.load(x + i) * part.load(x + i); }));
-    const real rstd = 1 / sqrt(squares[0] / real(cols) + norm.epsilon);
-    norm.rstd[r] = rstd;
-    over(cols, [&](Index i, auto part) {
-      part.store(y + r * cols + i, part.load(x + i) * rstd * load_or(part, gain, i, 1));
-    });
-  }
+void norm(Range rows, const NormRows& norm, real* y) {
+  norm.mean ? norm_rows<true>(rows, norm, y) : norm_rows<false>(rows, norm, y);
 }
 
-// With n = (x - mean) rstd and g = gain dy:  dx = rstd (g - mean(g) - n mean(g n)). In rms_norm the mean is
-// not subtracted, so mean(g) does not come back either.
+// With n = (x - mean) rstd and g = gain dy:  dx = rstd (g - mean(g) - n mean(g n)). rms_norm subtracts no
+// mean, so it has no mean(g) either.
 template <bool centered>
-ATTN_INLINE void norm_rows_backward(Range rows, const NormRows& norm, const real* dy, Gradient dx) {
+ATTN_INLINE void norm_rows_backward(Range rows, const NormRows& norm, const real* dy, GradTarget dx) {
   const Index cols = norm.cols;
   const real* gain = norm.gain;
   into(dx, [&](auto put) {
@@ -163,7 +158,7 @@ ATTN_INLINE void norm_rows_backward(Range rows, const NormRows& norm, const real
     }
   });
 }
-void norm_backward(Range rows, const NormRows& norm, const real* dy, Gradient dx) {
+void norm_backward(Range rows, const NormRows& norm, const real* dy, GradTarget dx) {
   norm.mean ? norm_rows_backward<true>(rows, norm, dy, dx) : norm_rows_backward<false>(rows, norm, dy, dx);
 }
 
@@ -181,14 +176,13 @@ void cross_entropy(Range rows, const CrossEntropyRows& entropy, real* loss) {
     entropy.log_sum_exp[r] = shift[0] + log_sum;
     loss[r] = log_sum - (1 - smoothing) * (x[target] - shift[0]);
     if (smoothing != 0) {
-      const vec sum =
-          sum_over(cols, [&](Index i, auto part) { return part.clear(part.load(x + i) - shift); });
-      loss[r] -= smoothing * (sum_lanes(sum)[0] / real(cols));
+      const vec sum = sum_all(cols, [&](Index i, auto part) { return part.clear(part.load(x + i) - shift); });
+      loss[r] -= smoothing * (sum[0] / real(cols));
     }
   }
 }
 
-void cross_entropy_backward(Range rows, const CrossEntropyRows& entropy, real scale, Gradient dx) {
+void cross_entropy_backward(Range rows, const CrossEntropyRows& entropy, real scale, GradTarget dx) {
   const Index cols = entropy.cols;
   const real smoothing = entropy.smoothing;
   into(dx, [&](auto put) {
@@ -235,15 +229,15 @@ ATTN_INLINE void sum_columns(Range columns, Index rows, const Term& term, const 
   if (c < columns.end) sum_rows<1>(rows, c, Part(columns.end - c), term, finish);
 }
 
-void column_sum(Range columns, Index rows, Index cols, const real* x, Gradient y) {
+void column_sum(Range columns, Index rows, Index cols, const real* x, GradTarget y) {
   into(y, [&](auto put) {
     sum_columns(
         columns, rows, [&](Index r, Index c, auto part) { return part.load(x + r * cols + c); }, put);
   });
 }
 
-void norm_backward_parameters(Range columns, const NormRows& norm, const real* dy, Gradient dgain,
-                              Gradient dbias) {
+void norm_backward_parameters(Range columns, const NormRows& norm, const real* dy, GradTarget dgain,
+                              GradTarget dbias) {
   sum_columns(
       columns, norm.rows,
       [&](Index r, Index c, auto part) {
@@ -264,8 +258,7 @@ RowKernels row_kernels() {
           .softmax_backward = softmax_backward,
           .log_softmax = log_softmax,
           .log_softmax_backward = log_softmax_backward,
-          .layer_norm = layer_norm,
-          .rms_norm = rms_norm,
+          .norm = norm,
           .norm_backward = norm_backward,
           .cross_entropy = cross_entropy,
           .cross_entropy_backward = cross_entropy_backward,

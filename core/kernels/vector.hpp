@@ -18,7 +18,7 @@
 #pragma once
 
 #if defined(__SSE2__)
-#include <immintrin.h>  // what vector types cannot express: masked loads and stores, max, 32 x 32 bit products
+#include <immintrin.h>  // what vector types cannot express: masked loads and stores, max, wide products
 #endif
 
 #include <cstdint>  // int32_t, int64_t, uint32_t, uint64_t
@@ -95,8 +95,8 @@ struct Whole {
   ATTN_INLINE vec clear(const vec& x) const { return x; }
 };
 
-// The first n lanes (1 to all of them): the others load as 0 or `fill`, are not stored, and `clear` makes
-// them 0.
+// The first n lanes (1 to all of them): the others load as 0 or `fill`, are not stored, and
+// `clear` makes them 0.
 struct Part {
   ATTN_INLINE explicit Part(Index n) : count(n) {
     ivec number = {};

@@ -233,7 +233,7 @@ void draw_text(Image& image, Point at, std::string_view text, const TextStyle& s
       const auto corner = [&](double x, double y) {
         return Point{pen.x + x * along.x - y * down.x, pen.y + x * along.y - y * down.y};
       };
-      polyline(image, {corner(1, 0), corner(w, 0), corner(w, h), corner(1, h), corner(1, 0)}, style.color, 1);
+      polyline(image, {corner(1, 0), corner(w, 0), corner(w, h), corner(1, h), corner(1, 0)}, {style.color});
       continue;
     }
     const double x = std::floor(pen.x * 4 + 0.5) / 4, y = std::floor(pen.y * 4 + 0.5) / 4;

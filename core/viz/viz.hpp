@@ -1,6 +1,6 @@
-// All pictures: one call each, to a PNG or to an Image that can be put beside others.
+// All pictures: one call each, to an Image that can be put beside others or become a PNG.
 //
-//   viz::heatmap(folder / "weights.png", viz::Matrix(rows, cols, pointer), {.title = "weights"});
+//   viz::write_png("weights.png", viz::heatmap(viz::Matrix(rows, cols, pointer), {.title = "weights"}));
 //
 //   heatmap, heatmap_grid, open_heatmap     matrices: rows are queries, columns are keys
 //   line_chart, histogram, bar_chart, grouped_bar_chart, scatter

@@ -520,8 +520,8 @@ void check_it(Lesson& lesson) {
   const viz::ChartOptions chart{.title = "How far is a central difference from the gradient?",
                                 .x_title = "size of the nudge h",
                                 .y_title = "error, relative to the largest",
-                                .x_scale = viz::Scale::Log10,
-                                .y_scale = viz::Scale::Log10};
+                                .x_scale = viz::Scale::log10,
+                                .y_scale = viz::Scale::log10};
   lesson.line_chart(series, chart);
   lesson.claim(best_double < 1e-8 && best_float > 1e-6,
                "at best, double is right to {:.0e} and float to {:.0e}", best_double, best_float);

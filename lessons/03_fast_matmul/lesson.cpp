@@ -414,8 +414,8 @@ void roofline(Lesson& lesson, double peak) {
                  viz::line_chart({roof, points}, {.title = "What bounds it: memory or arithmetic?",
                                                   .x_title = "FLOP per byte fetched",
                                                   .y_title = "GFLOP/s",
-                                                  .x_scale = viz::Scale::Log2,
-                                                  .y_scale = viz::Scale::Log10}),
+                                                  .x_scale = viz::Scale::log2,
+                                                  .y_scale = viz::Scale::log10}),
                  "The roofline",
                  "On the slope memory decides, under the flat roof arithmetic. One word at a time, which "
                  "is how a model writes, is far to the left: lesson 14 comes back to it.");

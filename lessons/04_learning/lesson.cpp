@@ -411,7 +411,7 @@ void two_spirals(Lesson& lesson) {
   const viz::ChartOptions chart{.title = "Four optimizers from the same start",
                                 .x_title = "step",
                                 .y_title = "loss",
-                                .y_scale = viz::Scale::Log10};
+                                .y_scale = viz::Scale::log10};
   lesson.picture("losses.png", viz::line_chart(curves, chart), "Loss curves",
                  "SGD is still on its plateau when the others are through. AdamW ends above Adam, because "
                  "it also keeps its weights small.");

@@ -212,7 +212,7 @@ void why_scale(Lesson& lesson) {
                       {.title = "How many keys does softmax look at?",
                        .x_title = "d_k",
                        .y_title = "entropy of the weights (nats)",
-                       .x_scale = viz::Scale::Log2,
+                       .x_scale = viz::Scale::log2,
                        .y_low = 0,
                        .y_guides = {{.at = std::log(64.0), .label = "64 keys, all alike"}}}),
       "Entropy against d_k",

@@ -421,7 +421,7 @@ void train_the_leak(Lesson& lesson) {
           {.title = "A falsely perfect loss",
            .x_title = "step",
            .y_title = "cross-entropy of a letter",
-           .x_scale = viz::Scale::Log10,
+           .x_scale = viz::Scale::log10,
            .y_low = 0,
            .y_guides = {{.at = blind, .label = "blind guessing"}}}),
       "Training with and without the leak",

@@ -219,7 +219,7 @@ void depth(Lesson& lesson) {
                            {.title = title,
                             .x_title = "block (1 is the bottom, the loss is at the right)",
                             .y_title = measured,
-                            .y_scale = viz::Scale::Log10,
+                            .y_scale = viz::Scale::log10,
                             .width = 600});
   };
   lesson.picture(

@@ -85,7 +85,7 @@ void show_curve(Lesson& lesson, const std::string& name, const History& history)
                  viz::line_chart({training, validation}, {.title = "Learning to translate, " + name,
                                                           .x_title = "step",
                                                           .y_title = "cross-entropy per token (nats)",
-                                                          .y_scale = viz::Scale::Log10}),
+                                                          .y_scale = viz::Scale::log10}),
                  "The losses while it learned, " + name,
                  "The training loss is measured with dropout (and label smoothing, if any), the validation "
                  "loss without, on sentences that were held out.");
@@ -130,7 +130,7 @@ void show_gradient(Lesson& lesson, const std::string& name, const Look& early, c
   attention.high = 1;
   attention.cell = pull.cell = 30;
   pull.title = "gradient of the loss on it";
-  pull.colors = viz::Colors::Diverging;
+  pull.colors = viz::Colors::diverging;
   pull.value_title = "∂ loss / ∂ weight";
   pull.low.reset();
   viz::HeatmapOptions in_the_end = attention;
@@ -172,9 +172,9 @@ void show_beam(Lesson& lesson, const std::string& name, const Translator& transl
     nodes.push_back({.label = translator.target->label(node.token),
                      .detail = i == 0 ? "" : log_text(node.log_probability),
                      .parent = node.parent < 0 ? -1 : position[node.parent],
-                     .branch = chosen[i]   ? viz::Branch::Best
-                               : node.kept ? viz::Branch::Kept
-                                           : viz::Branch::Pruned});
+                     .branch = chosen[i]   ? viz::Branch::best
+                               : node.kept ? viz::Branch::kept
+                                           : viz::Branch::pruned});
   }
   std::vector<std::vector<std::string>> rows;
   for (const Hypothesis& hypothesis : result.hypotheses)

@@ -223,9 +223,9 @@ void draw_tree(Lesson& lesson, const Translator& t) {
     nodes.push_back({.label = t.french->label(node.token),
                      .detail = node.parent < 0 ? "" : fmt::format("{:.2f}", node.log_probability),
                      .parent = node.parent < 0 ? -1 : number[parent],
-                     .branch = on_best[i]  ? viz::Branch::Best
-                               : node.kept ? viz::Branch::Kept
-                                           : viz::Branch::Pruned});
+                     .branch = on_best[i]  ? viz::Branch::best
+                               : node.kept ? viz::Branch::kept
+                                           : viz::Branch::pruned});
   }
   std::vector<std::string> steps = {"start"};
   for (Index depth = 1; depth <= deepest; ++depth) steps.push_back(fmt::format("word {}", depth));

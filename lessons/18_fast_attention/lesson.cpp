@@ -317,16 +317,16 @@ void against_length(Lesson& lesson) {
                                             {.title = "Memory",
                                              .x_title = "tokens T",
                                              .y_title = "megabytes at the peak",
-                                             .x_scale = viz::Scale::Log2,
-                                             .y_scale = viz::Scale::Log10,
+                                             .x_scale = viz::Scale::log2,
+                                             .y_scale = viz::Scale::log10,
                                              .width = 560});
   const viz::Image time = viz::line_chart({{.name = "plain", .y = plain_time, .x = T_axis, .points = true},
                                            {.name = "tiled", .y = fused_time, .x = T_axis, .points = true}},
                                           {.title = "Time, forward",
                                            .x_title = "tokens T",
                                            .y_title = "milliseconds",
-                                           .x_scale = viz::Scale::Log2,
-                                           .y_scale = viz::Scale::Log10,
+                                           .x_scale = viz::Scale::log2,
+                                           .y_scale = viz::Scale::log10,
                                            .width = 560});
   lesson.picture(
       "against_length.png", viz::row({memory, time}), "Time and memory against T",

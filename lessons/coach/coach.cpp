@@ -128,8 +128,7 @@ int check(const std::vector<Lesson>& lessons, const Lesson& lesson, const CheckO
     progress.of(lesson, name).standing = standing_from(word);
   progress.save();
   const bool passed = graded.code == 0;
-  if (!passed && !compiled.said.empty()) fmt::print("\n  The compiler remarks:\n{}", compiled.said);
-  fmt::print("\n");
+  if (!passed && !compiled.said.empty()) fmt::print("  The compiler remarks:\n{}\n", compiled.said);
   advise(lessons, lesson, progress);
   fmt::print(
       "{}\n",

@@ -65,9 +65,10 @@ build/obj/lessons/coach/compile.o: CPPFLAGS += -DCOACH_COMPILE='"$(LEARNER_COMPI
 build/obj/lessons/coach/compile.o: lessons/coach/coach.mk
 build/coach: $(COACH_OBJECTS)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
-build/tests/coach: build/obj/tests/exercises/coach_test.o | build/coach $(GRADING)
+COACH_TESTS := $(patsubst %.cpp,build/obj/%.o,$(sort $(wildcard tests/exercises/coach_*.cpp)))
+build/tests/coach: $(COACH_TESTS) | build/coach $(GRADING)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $< $(LDLIBS) -o $@
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 $(COACH_OBJECTS) $(GRADED_OBJECTS) $(GRADERS): | build/packages.ok
 
 .PHONY: start check watch progress

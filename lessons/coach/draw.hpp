@@ -55,10 +55,12 @@ class Draw {
   T one_of(const std::vector<T>& choices) {
     return choices[rng.below(std::ssize(choices))];
   }
-  // Of any order of magnitude up to `most`, one as likely as the next: for counts that an int cannot hold.
+  // Of any order of magnitude up to `most`, the largest one most often: for counts that an int cannot hold.
   Index count(Index most, Index least = 1) {
+    if (scale == 0) return least;
+    if (scale > 3 && rng.below(3)) return between(std::max(least, most / 2), most);
     const double top = std::log(double(most)), bottom = std::log(double(std::max<Index>(least, 1)));
-    return scale == 0 ? least : std::max(least, Index(std::exp(bottom + (top - bottom) * rng.uniform())));
+    return std::max(least, Index(std::exp(bottom + (top - bottom) * rng.uniform())));
   }
 
   real number() { return real(std::round(10 * rng.normal()) / 10); }

@@ -32,7 +32,8 @@ class Examination {
     for (const Outcome& outcome : answers.outcomes) {
       if (outcome.changed >= 0 && finding_.changed.empty())
         finding_.changed = task_.arguments[outcome.changed];
-      if (finding_.broken.empty()) finding_.broken = outcome.broken;
+      if (finding_.verdict.kind == Kind::broke_promise && finding_.broken.empty())
+        finding_.broken = outcome.broken;
     }
     if (finding_.verdict.kind == Kind::ran_away) {
       finding_.mistakes = recognise(key_, ask_mistakes(key_), answers.outcomes);

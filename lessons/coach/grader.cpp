@@ -143,6 +143,7 @@ int grade_all(const Exercise& exercise, const Options& options) {
   const Source source(attn::read_file(options.subject.file));
   std::string results;
   std::vector<std::string> wrong, runaways;
+  bool block = false;
   for (const Task& task : exercise.tasks) {
     if (!options.only.empty() && task.name != options.only) continue;
     const bool in_full = options.all || wrong.empty();
@@ -152,14 +153,15 @@ int grade_all(const Exercise& exercise, const Options& options) {
     not_run.cause = runaway;
     const Report said = runaway.empty() ? examine_apart(exercise, task, cause, source, options, in_full)
                                         : report(exercise, task, not_run, source, options, false);
-    // A blank line around what takes more than one.
-    const bool block = std::count(said.text.begin(), said.text.end(), '\n') > 1;
+    // A blank line after what takes more than one.
+    block = std::count(said.text.begin(), said.text.end(), '\n') > 1;
     std::fputs((said.text + (block ? "\n" : "")).c_str(), stdout);
     std::fflush(stdout);
     results += fmt::format("{}\t{}\n", task.name, word_for(said.standing));
     if (said.standing == Standing::wrong) wrong.push_back(task.name);
     if (said.ran_away) runaways.push_back(task.name);
   }
+  if (!block) std::fputs("\n", stdout);
   if (!options.results.empty()) std::ofstream(options.results) << results;
   return results.find("\tnot") == std::string::npos && wrong.empty() ? 0 : 1;
 }

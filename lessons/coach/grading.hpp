@@ -49,11 +49,11 @@
 // solution. A mistake is recognised when it agrees with the learner on every input (where it throws, so must
 // the learner's). `make check-course` fails if it passes, or is taken for another one.
 //
-// How it runs: the learner's file is compiled alone, with sanitizers, and linked to the grader of its lesson
-// (everything else is built already). That program is only ever run under limits (sandbox.hpp), once or more
-// for each function, and answers through a pipe. What reads the answers is another program, the grader linked
-// with the empty exercise: nothing of the learner's is in it. See grader.cpp, run_answers.hpp, judge.hpp,
-// verdict.hpp.
+// How it runs: the learner's file is compiled alone, with sanitizers, and linked to the grader of its
+// lesson (everything else is built already). That program is only ever run under limits (sandbox.hpp),
+// once or more for each function, and answers through a pipe. What reads the answers is another
+// program, the grader linked with the empty exercise: nothing of the learner's is in it. See
+// grader.cpp, run_answers.hpp, judge.hpp, verdict.hpp.
 #pragma once
 
 #include <functional>   // function

@@ -72,8 +72,8 @@ MistakeAnswers ask_mistakes(const AnswerKey& key) {
 
 namespace {
 
-// Numbers as they are compared with a near variant: one that overflows to an infinity is like one that
-// becomes NaN.
+// Numbers as they are compared with a near variant: one that overflows to an infinity is like
+// one that becomes NaN.
 Value without_infinities(Value value) {
   for (Part& part : value)
     for (double& number : part.numbers)
@@ -92,11 +92,6 @@ bool nearly_alike(const Outcome& answer, const Outcome& known, double tolerance)
   if (known.kind == Ended::threw) return alike(answer, known, tolerance);
   return answer.kind == Ended::answered &&
          !compare(without_infinities(answer.value), without_infinities(known.value), tolerance);
-}
-
-bool is_right(const AnswerKey& key, Index i, const Outcome& answer) {
-  std::optional<Difference> difference;
-  return fault(key.task, answer, key.right[i], difference) == Kind::passed;
 }
 
 bool agrees(const AnswerKey& key, const std::vector<Outcome>& known, const std::vector<Outcome>& answers) {
@@ -124,7 +119,8 @@ Likeness likeness(const AnswerKey& key, const std::vector<Outcome>& known,
     if (answers[i].kind == Ended::unasked) continue;
     const bool same = nearly_alike(answers[i], known[i], key.task.tolerance);
     found.apart += !same;
-    found.same_errors += same && !is_right(key, i, answers[i]);
+    found.same_errors += same && answers[i].kind == Ended::answered &&
+                         !nearly_alike(answers[i], key.right[i], key.task.tolerance);
   }
   return found;
 }

@@ -15,8 +15,8 @@
 // and space lines is looked for in the solution, where it must stand exactly once (indentation and comments
 // do not count), first in the function itself, then in the others; the `+` lines after it take the place of
 // what was taken out. Several such runs change several places. `+` lines alone are the whole body of the
-// function. A mistake that never ends has `(runs away)` after its heading. In a mistake v[i] is checked: where
-// a learner's answer would leave a vector, it throws (checked.hpp).
+// function. A mistake that never ends has `(runs away)` after its heading. In a mistake v[i] is checked:
+// where a learner's answer would leave a vector, it throws (checked.hpp).
 #pragma once
 
 #include <filesystem>  // path

@@ -95,7 +95,8 @@ std::string axis_name(std::size_t axis, std::size_t rank) {
 
 // Lists whose length is wrong, and numbers in another shape.
 std::string shape_fact(const Parts& wrong, double tolerance) {
-  bool reshaped = true, shorter_end = true, shorter_start = true, longer_end = true, longer_start = true;
+  bool reshaped = true, shorter_end = true, shorter_start = true, longer_end = true, longer_start = true,
+       all_shorter = true, all_longer = true;
   Index more = 0;
   bool constant = true, first = true;
   for (const WrongPart& w : wrong) {
@@ -108,6 +109,8 @@ std::string shape_fact(const Parts& wrong, double tolerance) {
       return same(x, y, tolerance);
     };
     const Index d = std::ssize(a) - std::ssize(b);
+    all_shorter = all_shorter && d < 0;
+    all_longer = all_longer && d > 0;
     constant = constant && (first || more == d);
     more = d;
     first = false;
@@ -125,6 +128,8 @@ std::string shape_fact(const Parts& wrong, double tolerance) {
   if (shorter_start) return fmt::format("Yours is ours without the first {}.", by);
   if (longer_end) return fmt::format("Yours is ours with {} more at the end.", by);
   if (longer_start) return fmt::format("Yours is ours with {} more at the beginning.", by);
+  if (all_shorter) return "Yours is too short.";
+  if (all_longer) return "Yours is too long.";
   return "";
 }
 

@@ -1,4 +1,9 @@
 // Where in a result the wrong numbers lie: a pattern of places that covers them all, in every wrong answer.
+#include <fmt/format.h>
+
+#include <cmath>     // abs, isfinite
+#include <optional>  // optional
+
 #include "lessons/coach/facts.hpp"
 
 namespace coach {
@@ -70,13 +75,23 @@ std::string position_fact(const std::vector<WrongPart>& wrong, double tolerance)
   if (!same_shapes(wrong)) return "";
   for (const Rule& rule : rules)
     if (fits(rule, wrong, tolerance)) return std::string(rule.text) + ".";
-  bool larger = true, smaller = true;
+  // Nothing about the place; perhaps about the direction.
+  bool larger = true, smaller = true, negative = true, by_same = true;
+  std::optional<double> gap;
   for (const WrongPart& w : wrong)
-    for (Index e = 0; e < std::ssize(w.ours->numbers); ++e)
-      if (numbers_differ(*w.theirs, *w.ours, e, tolerance)) {
-        larger = larger && w.theirs->numbers[e] > w.ours->numbers[e];
-        smaller = smaller && w.theirs->numbers[e] < w.ours->numbers[e];
-      }
+    for (Index e = 0; e < std::ssize(w.ours->numbers); ++e) {
+      if (!numbers_differ(*w.theirs, *w.ours, e, tolerance)) continue;
+      const double theirs = w.theirs->numbers[e], ours = w.ours->numbers[e];
+      larger = larger && theirs > ours;
+      smaller = smaller && theirs < ours;
+      negative = negative && theirs < 0 && ours >= 0;
+      by_same = by_same && (!gap || std::abs(theirs - ours - *gap) <= 1e-9 * std::abs(*gap));
+      gap = theirs - ours;
+    }
+  if (by_same && gap && std::isfinite(*gap))
+    return fmt::format("Wherever yours is wrong, it is ours {} {:.5g}.", *gap < 0 ? "−" : "+",
+                       std::abs(*gap));
+  if (negative) return "Wherever yours is wrong, it is negative, and ours is not: does an integer overflow?";
   if (larger) return "Wherever yours is wrong, it is too large.";
   if (smaller) return "Wherever yours is wrong, it is too small.";
   return "";

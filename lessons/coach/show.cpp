@@ -13,7 +13,8 @@ using Kind = Part::Kind;
 namespace {
 
 constexpr int margin = 6;
-constexpr Index most_matrices = 6, most_rows = 12, most_columns = 12, most_entries = 24, most_inline = 16;
+constexpr Index most_matrices = 6, most_rows = 12, most_columns = 12, most_entries = 24, most_inline = 16,
+                most_numbers = 1000;
 
 // An answer may hold any bytes; a zero would end the message, and others could disturb the terminal.
 std::string quoted(const std::string& text) {
@@ -27,7 +28,13 @@ std::string quoted(const std::string& text) {
 
 std::vector<std::string> texts_of(const Part& part) {
   std::vector<std::string> texts;
-  for (const double number : part.numbers) texts.push_back(number_text(number, part.exact));
+  double largest = 0;
+  for (const double number : part.numbers)
+    if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
+  for (const double number : part.numbers) {
+    const bool noise = !part.exact && std::abs(number) < 1e-13 * largest;  // what rounding leaves of a 0
+    texts.push_back(number_text(noise ? 0 : number, part.exact));
+  }
   return texts;
 }
 
@@ -64,6 +71,7 @@ std::string matrix(const std::vector<std::string>& texts, Index first, Index row
 std::string show_tensor(const Part& part, int indent) {
   const std::vector<std::string> texts = texts_of(part);
   if (part.shape.empty()) return texts[0];
+  if (std::ssize(texts) > most_numbers) return "…";
   if (texts.empty()) return part.shape.size() == 1 ? "[]" : "empty";
   if (part.shape.size() == 1) return entries(part, most_entries);
   const Index columns = part.shape.back(), rows = part.shape[part.shape.size() - 2];
@@ -209,8 +217,8 @@ std::string highest(const Value& answered, double (*shown)(double), double least
   std::sort(tokens.begin(), tokens.end());
   std::vector<std::string> texts;
   for (const Index v : tokens) texts.push_back(fmt::format("{}: {:.3g}", v, shown(score(v))));
-  return fmt::format("{}[{}{}]", part.shape.size() > 1 ? "…, " : "", fmt::join(texts, ", "),
-                     std::ssize(tokens) < columns ? ", …" : "");
+  if (std::ssize(tokens) < columns) texts.push_back("…");
+  return fmt::format("{}[{}]", part.shape.size() > 1 ? "…, " : "", fmt::join(texts, ", "));
 }
 
 }  // namespace

@@ -22,6 +22,21 @@ struct Variation {
   }
 };
 
+// Row `row` in the place of all; -1 is the last.
+inline attn::Tensor repeated(const attn::Tensor& x, int row) {
+  const Index rows = x.size(0);
+  return attn::take_rows(x, std::vector<int>(std::size_t(rows), row < 0 ? int(rows) - 1 : row));
+}
+// The same with the first (0) or the last (-1) entry along an axis made 0.
+inline attn::Tensor with_zeros(const attn::Tensor& x, int axis, int entry) {
+  attn::Tensor out = clone_tensor(x);
+  const int at = attn::normalize_axis("with_zeros", x.shape(), axis);
+  const Index size = x.size(at), stride = x.shape().stride(at), wanted = entry < 0 ? size - 1 : 0;
+  for (Index i = 0; i < out.numel(); ++i)
+    if (i / stride % size == wanted) out.data()[i] = 0;
+  return out;
+}
+
 template <class Fields>
 bool vary_fields(const Fields& fields, const std::string& prefix, Variation& variation);
 
@@ -57,14 +72,20 @@ bool vary(T& value, const std::string& name, Variation& variation) {
       for (Index i = value.size(0); i-- > 0;) rows.push_back(int(i));
       return value = attn::take_rows(value, rows), true;
     }
-    if (turn("had its first row everywhere"))
-      return value = attn::take_rows(value, std::vector<int>(std::size_t(value.size(0)), 0)), true;
+    if (turn("had its first row everywhere")) return value = repeated(value, 0), true;
+    if (turn("had its last row everywhere")) return value = repeated(value, -1), true;
+    if (turn("had a 0 in front of each row")) return value = with_zeros(value, -1, 0), true;
+    if (turn("had a 0 at the end of each row")) return value = with_zeros(value, -1, -1), true;
+    if (turn("had zeros for a first row")) return value = with_zeros(value, 0, 0), true;
+    if (turn("had zeros for a last row")) return value = with_zeros(value, 0, -1), true;
   } else if constexpr (is_a<T, std::vector>) {
     if (turn("were in reverse order")) return value = T(value.rbegin(), value.rend()), true;
     if (turn("had no first element")) return value.at(0), value.erase(value.begin()), true;
     if (turn("had no last element")) return value.at(0), value.pop_back(), true;
     if (turn("had its first element everywhere"))
       return value = T(value.size(), typename T::value_type(value.at(0))), true;
+    if (turn("had its last element everywhere"))
+      return value = T(value.size(), typename T::value_type(value.at(value.size() - 1))), true;
     if (turn("were empty")) return value.clear(), true;
     if constexpr (std::is_arithmetic_v<typename T::value_type>) {
       if (turn("were sorted")) return std::sort(value.begin(), value.end()), true;

@@ -91,8 +91,9 @@ std::string comparison(const Value& theirs, const Value& ours, const Difference&
   const std::string name = right.name.empty() ? "" : " " + right.name;
   std::string out;
   if (difference.kind == Difference::Kind::shape)
-    out += fmt::format("    your {}{} is {}, ours {}\n", right.kind == Part::Kind::tensor ? "shape" : "size",
-                       name, size_text(left), size_text(right));
+    out += right.kind == Part::Kind::tensor
+               ? fmt::format("    your shape{} is {}, ours {}\n", name, size_text(left), size_text(right))
+               : fmt::format("    yours{} has {}, ours {}\n", name, size_text(left), size_text(right));
   const auto alone = [](Part part) {
     part.name.clear();
     return Value{std::move(part)};

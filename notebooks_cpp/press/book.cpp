@@ -19,6 +19,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Sorted; none if the folder is missing.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code missing;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, missing))
+    entries.push_back(entry.path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
 bool is_source(const fs::path& path) { return path.extension() == ".hpp" || path.extension() == ".cpp"; }
 
 // A header comes before the source of the same name.
@@ -92,15 +102,6 @@ std::string search_index(const std::vector<BookPage>& pages) {
 }
 
 }  // namespace
-
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code missing;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, missing))
-    entries.push_back(entry.path());
-  std::sort(entries.begin(), entries.end());
-  return entries;
-}
 
 void write_book(const BookOptions& options) {
   const bool something = fs::exists(options.book) && !fs::is_empty(options.book);

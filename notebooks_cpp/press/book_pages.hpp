@@ -33,9 +33,6 @@ struct BookPage {
   std::vector<std::pair<std::filesystem::path, std::string>> copies{};  // files to copy: from, address
 };
 
-std::vector<std::filesystem::path> entries_of(
-    const std::filesystem::path& folder);  // sorted; none if missing
-
 // The folders that the book shows, each after those it builds on.
 struct Folder {
   const char *path, *about;
@@ -99,8 +96,9 @@ std::vector<OutputSection> output_sections(std::string_view output);
 // The files of a lesson that have pages of their own: all but the lesson and its exercise.
 bool is_extra_file(const std::string& file);
 
-// Appends the exercise of the lesson to its page: each function with its contract, hints, the mistakes that
-// the grader knows by name, as diffs, and our answer, the last three folded. Nothing if the lesson has no exercise.
+// Appends the exercise of the lesson to its page: each function with its contract, hints, the mistakes
+// that the grader knows by name, as diffs, and our answer, the last three folded. Nothing if the
+// lesson has no exercise.
 void add_exercise(BookPage& page, const std::filesystem::path& folder, const std::filesystem::path& grader,
                   const Sources& sources);
 

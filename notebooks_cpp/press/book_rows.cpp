@@ -84,7 +84,7 @@ std::vector<Row> rows_of(std::string_view source, const std::vector<SectionCall>
   std::vector<Row> rows;
   for (Index line = preamble_of(source).last + 1; line <= std::ssize(lines); ++line) {
     if (lines[line - 1].empty()) continue;
-    Index last = line;  // to the blank line in front of something at the left margin
+    Index last = line;  // to the blank line before something at the left margin
     for (Index next = line + 1; next <= std::ssize(lines); ++next) {
       if (lines[next - 1].empty()) continue;
       if (!inner.contains(next) && lines[next - 2].empty() && lines[next - 1][0] != ' ') break;

@@ -21,7 +21,7 @@
 
 namespace attn::press {
 
-// The document with the press's stylesheet in front of the page's own.
+// The document with the press's stylesheet before the page's own.
 std::string html_page(Page page);
 
 // "Who looks at whom?" becomes "who-looks-at-whom": letters (also beyond ASCII), digits and hyphens.

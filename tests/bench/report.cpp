@@ -45,8 +45,9 @@ void draw(const std::filesystem::path& path, const std::vector<Ratio>& ratios, c
     }
   }
   if (!labels.empty())
-    viz::grouped_bar_chart(path, labels, series,
-                           {.title = "Times as fast as " + peer, .value_title = "above 1: we are faster"});
+    viz::write_png(path, viz::grouped_bar_chart(
+                             labels, series,
+                             {.title = "Times as fast as " + peer, .value_title = "above 1: we are faster"}));
 }
 
 }  // namespace

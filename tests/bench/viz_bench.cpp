@@ -73,15 +73,16 @@ int main() {
   const Matrix small = attention(17), large = attention(512);
 
   const HeatmapLayout layout = heatmap_layout(small, labelled);
-  const double first = milliseconds([&] { heatmap(folder / "first.png", small, labelled); }, 1);
+  const double first = milliseconds([&] { write_png(folder / "first.png", heatmap(small, labelled)); }, 1);
   fmt::print(
       "17 x 17 labelled heatmap, {} x {} pixels: first (fonts are read) {:.1f} ms, then {:.1f} ms (bar: "
       "50)\n",
       layout.width, layout.height, first,
-      milliseconds([&] { heatmap(folder / "small.png", small, labelled); }));
+      milliseconds([&] { write_png(folder / "small.png", heatmap(small, labelled)); }));
   fmt::print("512 x 512 cells, {} x {} pixels: {:.1f} ms\n\n", heatmap_layout(large).width,
-             heatmap_layout(large).height,
-             milliseconds([&] { heatmap(folder / "large.png", large, {.title = "512 x 512 cells"}); }));
+             heatmap_layout(large).height, milliseconds([&] {
+               write_png(folder / "large.png", heatmap(large, {.title = "512 x 512 cells"}));
+             }));
 
   const std::vector<std::pair<std::string, Image>> pictures = {
       {"labelled heatmap", heatmap(small, labelled)},

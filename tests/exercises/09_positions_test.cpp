@@ -35,8 +35,8 @@ int t5_bucket(Index distance, bool bidirectional) { return attn::t5_bucket(dista
 
 }  // namespace oracle
 
-// The formula meets a whole number there, and on which side of it a machine lands depends on how it is
-// written.
+// The formula meets a whole number there, and on which side of it a machine lands depends on
+// how it is written.
 Index off_the_edge(Index distance) {
   const Index n = std::abs(distance);
   return n == 16 || n == 32 || n == 64 || n == 128 ? distance + 1 : distance;

@@ -46,8 +46,8 @@ std::vector<real> tidy_list(Index n, Rng& rng, real factor = 1) {
 
 namespace {
 
-// For a long row, scores of one tile are far less than the row; the output and some small buffers are
-// allowed.
+// For a long row, scores of one tile are far less than the row; the output and some
+// small buffers are allowed.
 std::string holds_one_tile(const coach::Witness<coach::Case<decltype(exercise::tiled_attend)>>& seen) {
   const auto& [q, k, v, tile] = seen.after;
   const Index row = k.size(0) * Index(sizeof(real));

@@ -27,7 +27,7 @@ TEST_CASE("recording a picture adds a line, or replaces that of the same file") 
 TEST_CASE("the gallery shows every lesson's pictures in order, with nothing from elsewhere") {
   const TemporaryFolder folder;
   for (const char* lesson : {"10_blocks", "02_autograd"}) {
-    viz::heatmap(folder.path / lesson / "a picture.png", viz::Matrix{{1}}, {.title = "x"});
+    viz::write_png(folder.path / lesson / "a picture.png", viz::heatmap(viz::Matrix{{1}}, {.title = "x"}));
     record_picture(folder.path / lesson, "a picture.png", "A <title> & more",
                    std::string("été of ") + lesson);
     record_picture(folder.path / lesson, "missing.png", "Not there", "its file was removed");

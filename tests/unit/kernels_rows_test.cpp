@@ -190,14 +190,16 @@ TEST_CASE("layer_norm and rms_norm agree with their definition, with and without
           return affine ? normal * gain[size_t(c)] + (offset ? (*offset)[size_t(c)] : 0) : normal;
         });
       };
-      const NormRows norm{
+      NormRows norm{
           rows, cols,        x.data(),   affine ? gain.data() : nullptr, affine ? bias.data() : nullptr,
           eps,  mean.data(), rstd.data()};
-      set.layer_norm({0, rows}, norm, y.data());
+      set.norm({0, rows}, norm, y.data());
       CHECK(difference(y, expected(layer, &bias)) <= 16);
       CHECK(difference(mean, layer.mean) <= 16);
       CHECK(difference(rstd, layer.rstd) <= 16);
-      set.rms_norm({0, rows}, norm, y.data());
+      norm.mean = nullptr;
+      norm.bias = nullptr;
+      set.norm({0, rows}, norm, y.data());
       CHECK(difference(y, expected(rms, nullptr)) <= 16);
       CHECK(difference(rstd, rms.rstd) <= 16);
     }
@@ -210,8 +212,7 @@ TEST_CASE("layer_norm does not cancel: a row far from 0 loses only what its inpu
     const Reals x = random_reals(rows * cols, 1, 4096, 4097);
     const Norm exact = normalize(x, cols, 0, true);
     Reals y(x.size()), mean(rows), rstd(rows);
-    set.layer_norm({0, rows}, {rows, cols, x.data(), nullptr, nullptr, 0, mean.data(), rstd.data()},
-                   y.data());
+    set.norm({0, rows}, {rows, cols, x.data(), nullptr, nullptr, 0, mean.data(), rstd.data()}, y.data());
     CHECK(difference(y, exact.normal) <= 4096 * 4);
     CHECK(difference(rstd, exact.rstd) <= 32);
   });
@@ -366,7 +367,7 @@ TEST_CASE("a row has the same bits alone as among others") {
       set.softmax_backward(some, cols, out[0].data(), dy.data(), {out[1].data(), true});
       set.log_softmax(some, cols, x.data(), out[2].data());
       set.log_softmax_backward(some, cols, out[2].data(), dy.data(), {out[3].data(), false});
-      set.layer_norm(some, norm, out[4].data());
+      set.norm(some, norm, out[4].data());
       set.norm_backward(some, norm, dy.data(), {out[5].data(), false});
       set.cross_entropy(some, entropy, out[9].data());
       set.cross_entropy_backward(some, entropy, 1, {out[6].data(), true});

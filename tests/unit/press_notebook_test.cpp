@@ -215,7 +215,7 @@ TEST_CASE("what is not the percent format is said with its line") {
     CHECK_THROWS_AS(parse_percent(broken, "x.cpp"), Error);
 }
 
-TEST_CASE("the tangled program has every line in its place, and announces the code cells inside of main") {
+TEST_CASE("the tangled program has every line in its place, and announces the code cells in main") {
   const std::string program = tangle(sample, "dir/sample.cpp");
   CHECK(program.substr(0, program.find('\n')) == "#line 1 \"dir/sample.cpp\"");
   CHECK(count(program, "\n") == count(sample, "\n") + 1);
@@ -342,7 +342,7 @@ TEST_CASE("the page shows text, code and what it printed, and holds its pictures
   CHECK_FALSE(contains(html, "<details>"));
   notebook.cells[3].text = twenty_one;  // in main: part of the story
   CHECK_FALSE(contains(to_html(notebook, folder.path), "<details>"));
-  notebook.cells[1].text = twenty_one;  // in front of it: helpers
+  notebook.cells[1].text = twenty_one;  // before it: helpers
   CHECK(contains(to_html(notebook, folder.path), "<details>\n<summary>Helpers, 21 lines</summary>\n<pre>"));
 }
 

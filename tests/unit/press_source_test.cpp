@@ -138,7 +138,7 @@ TEST_CASE("a name that only begins with operator is the name of a function") {
   CHECK(found[2].line == 3);
 }
 
-TEST_CASE("a definition outside of its class has the class as scope") {
+TEST_CASE("a definition outside its class has the class as scope") {
   const std::vector<Declaration> found = declarations(
       "namespace {\nint count = f({1, 2}, \"}\");\nint helper() { return '}'; }\n}\n"
       "A::Inner& A::Inner::at(int i) const { return x < 3 ? a : b; }\nA::~A() {}\n");

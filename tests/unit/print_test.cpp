@@ -59,6 +59,7 @@ TEST_CASE("tensors without elements and tensors that are none can be printed too
   CHECK(zeros({0}).str() == "[]  shape (0)");
   CHECK(zeros({2, 0}).str() == "[]  shape (2,0)");
   CHECK(Tensor().str() == "(empty tensor)");
+  CHECK(IntTensor().str() == "(empty tensor)");
 }
 
 TEST_CASE("integers are printed plain, and fmt prints what str says") {

@@ -172,7 +172,7 @@ TEST_CASE("random tensors repeat with the seed and keep to their range") {
   // In [1, 1 + 2 ulp) nearly half of the draws would round up to the end, which is not part of the range.
   const real end = 1 + 2 * std::numeric_limits<real>::epsilon();
   for (const real value : uniform({1000}, a, 1, end).values()) CHECK((value >= 1 && value < end));
-  CHECK_THROWS_WITH_AS(uniform({2}, a, 1, -1), "uniform: there is nothing between 1 and -1", Error);
+  CHECK_THROWS_WITH_AS(uniform({2}, a, 1, -1), "uniform: the range from 1 to -1 is empty", Error);
 
   const Tensor z = normal({100000}, a, 10, 2);
   double sum = 0, squares = 0;

@@ -42,17 +42,17 @@ Color at_center(const Image& image, const Rect& cell) {
 TEST_CASE("the sequential map climbs from dark to light in even steps") {
   constexpr int count = 16;
   const double mean =
-      (lightness(map_color(Colors::Sequential, 1)) - lightness(map_color(Colors::Sequential, 0))) / count;
+      (lightness(map_color(Colors::sequential, 1)) - lightness(map_color(Colors::sequential, 0))) / count;
   for (int i = 0; i < count; ++i) {
-    const double step = lightness(map_color(Colors::Sequential, (i + 1.0) / count)) -
-                        lightness(map_color(Colors::Sequential, double(i) / count));
+    const double step = lightness(map_color(Colors::sequential, (i + 1.0) / count)) -
+                        lightness(map_color(Colors::sequential, double(i) / count));
     CHECK(step > 0.6 * mean);
     CHECK(step < 1.5 * mean);
   }
 }
 
 TEST_CASE("the diverging map has zero in the middle and mirrors its lightness") {
-  const ColorScale scale = fit_scale({}, Colors::Diverging, -1, 3);
+  const ColorScale scale = fit_scale({}, Colors::diverging, -1, 3);
   CHECK(scale.low == -3);
   CHECK(scale.high == 3);
   CHECK(lightness(scale(0)) > 0.95);
@@ -68,9 +68,9 @@ TEST_CASE("NaN and infinity have colours of their own and do not stretch the sca
   const HeatmapLayout layout = heatmap_layout(matrix);
   const Image image = heatmap(matrix);
   const auto color = [&](Index row, Index column) { return at_center(image, layout.cell(row, column)); };
-  CHECK(color(0, 0) == map_color(Colors::Sequential, 0));
-  CHECK(color(0, 1) == map_color(Colors::Sequential, 1));
-  CHECK(color(1, 2) == map_color(Colors::Sequential, 0.5));
+  CHECK(color(0, 0) == map_color(Colors::sequential, 0));
+  CHECK(color(0, 1) == map_color(Colors::sequential, 1));
+  CHECK(color(1, 2) == map_color(Colors::sequential, 0.5));
   CHECK(color(0, 2) == paint::not_a_number);
   CHECK(color(1, 0) == paint::plus_infinity);
   CHECK(color(1, 1) == paint::minus_infinity);
@@ -116,7 +116,7 @@ TEST_CASE("a matrix of 2,000 x 2,000 keeps a pixel for every cell; a larger one 
   matrix(1999, 0) = 1;
   const HeatmapLayout layout = heatmap_layout(matrix);
   CHECK(layout.cell_width == 1);
-  CHECK(at_center(heatmap(matrix), layout.cell(1999, 0)) == map_color(Colors::Sequential, 1));
+  CHECK(at_center(heatmap(matrix), layout.cell(1999, 0)) == map_color(Colors::sequential, 1));
 
   Matrix wide(2, 4096);
   wide(0, 0) = wide(0, 1) = wide(1, 0) = wide(1, 1) = 1;
@@ -193,7 +193,7 @@ TEST_CASE("a grid shows all maps on one scale, and opens each by its name on the
     int found = 0;
     for (int y = 0; y < where.height(); ++y)
       for (int x = 0; x < where.width(); ++x)
-        found += where.at(x, y) == map_color(Colors::Sequential, position);
+        found += where.at(x, y) == map_color(Colors::sequential, position);
     return found;
   };
   CHECK(count(image, 1) > 1000);    // all of the first map
@@ -203,8 +203,8 @@ TEST_CASE("a grid shows all maps on one scale, and opens each by its name on the
   options.title += ": layer 1 head 2";
   options.high = 1;
   const HeatmapLayout layout = heatmap_layout(grid.maps[1], options);
-  CHECK(at_center(opened, layout.cell(0, 0)) == map_color(Colors::Sequential, 0.5));
-  CHECK(at_center(opened, layout.cell(2, 1)) == map_color(Colors::Sequential, 0));
+  CHECK(at_center(opened, layout.cell(0, 0)) == map_color(Colors::sequential, 0.5));
+  CHECK(at_center(opened, layout.cell(2, 1)) == map_color(Colors::sequential, 0));
   CHECK_THROWS_WITH_AS(open_heatmap(grid, "layer 9"),
                        "open_heatmap: the grid has no 'layer 9'; it has: layer 1 head 1, layer 1 head 2",
                        Error);
@@ -250,7 +250,7 @@ TEST_CASE("text is shortened and wrapped to fit") {
 TEST_CASE("drawing outside of the page is clipped") {
   Image image(20, 20);
   draw_text(image, {-30, -5}, "far away", {.size = 40});
-  line(image, {-100, -100}, {200, 200}, paint::ink, 3);
+  line(image, {-100, -100}, {200, 200}, {paint::ink, 3});
   fill_circle(image, {20, 0}, 9, paint::ink);
   fill_rect(image, {-5, 15, 100, 100}, paint::ink);
   CHECK(image.at(10, 10) == paint::ink);

@@ -90,7 +90,7 @@ TEST_CASE("on a terminal a large heatmap is half blocks, two rows in a line, in 
   const std::vector<std::string> lines = lines_of(text);
   CHECK(lines.size() == 21);  // 20 of cells and the key
   CHECK(display_width(lines[0]) == 60);
-  const Color hot = map_color(Colors::Sequential, 1), cold = map_color(Colors::Sequential, 0);
+  const Color hot = map_color(Colors::sequential, 1), cold = map_color(Colors::sequential, 0);
   // The very first block: row 0 above is cold, row 1 below is hot.
   CHECK(text.find(fmt::format("\x1b[38;2;{};{};{}m\x1b[48;2;{};{};{}m▀", cold.r, cold.g, cold.b, hot.r, hot.g,
                               hot.b)) == 0);

@@ -1,5 +1,5 @@
 // What most pictures have around their subject: a title, a legend, a bar of colours, labels along an edge.
-// For use inside of core/viz.
+// For use inside core/viz.
 #pragma once
 
 #include <string>  // string
@@ -8,25 +8,38 @@
 #include "core/viz/axis.hpp"
 #include "core/viz/color.hpp"
 #include "core/viz/image.hpp"
+#include "core/viz/text.hpp"
 
 namespace attn::viz {
 
 inline constexpr int margin = 20;  // white around every picture
 inline constexpr double title_size = 17, label_size = 14, small_size = 13;
 
-// A bold title, wrapped to the width.
-int title_height(const std::string& title, double width, double size = title_size);
-void draw_title(Image& image, const std::string& title, Point top_left, double width,
-                double size = title_size);
+constexpr TextStyle small_text(Align align = Align::left, double angle = 0) {
+  return {.size = small_size, .color = paint::muted, .align = align, .angle = angle};
+}
+constexpr TextStyle axis_title(double angle = 0) {
+  return {.color = paint::muted, .align = Align::center, .angle = angle};
+}
+
+double widest(const std::vector<std::string>& texts, double size = small_size);
 
 struct LegendEntry {
   std::string name;
   Color color = paint::ink;
-  enum class Mark { Line, Dashes, Point, Box } mark = Mark::Box;
+  enum class Mark { line, dashes, point, box } mark = Mark::box;
 };
-// Entries from left to right, wrapped to the width.
-int legend_height(const std::vector<LegendEntry>& entries, double width);
-void draw_legend(Image& image, const std::vector<LegendEntry>& entries, Point top_left, double width);
+
+// The top of a picture: a bold title and below it a legend, both wrapped to the width of the page.
+struct Heading {
+  std::string title = {};
+  std::vector<LegendEntry> legend = {};
+  double size = title_size;
+
+  int title_height(int page_width) const;
+  int height(int page_width) const;  // of title and legend, from the margin down
+  void draw(Image& image) const;
+};
 
 // A vertical bar with its ticks, and below it a swatch for each special value that occurs.
 struct ColorBar {

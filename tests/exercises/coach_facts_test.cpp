@@ -1,0 +1,115 @@
+// What is told about answers that are wrong in a way nobody has named, and about functions as arguments.
+#include <fmt/format.h>
+
+#include "tests/exercises/coach_testing.hpp"
+
+namespace testing {
+namespace {
+
+void test_layout() {
+  const Graded graded(
+      "08_multi_head",
+      {{"split_heads",
+        "  const Index B = x.size(0), T = x.size(1), D = x.size(2) / heads;\n"
+        "  Tensor out = empty({B, heads, T, D});\n"
+        "  for (Index b = 0; b < B; ++b)\n"
+        "    for (Index t = 0; t < T; ++t)\n"
+        "      for (Index c = 0; c < x.size(2); ++c) out(b, c / D, t, c % D) = x(B - 1, t, c);\n"
+        "  return out;"},
+       {"merge_heads",
+        "  const Index B = x.size(0), H = x.size(1), T = x.size(2), D = x.size(3);\n"
+        "  Tensor out = zeros({B, T, H * D});\n"
+        "  for (Index b = 0; b < B; ++b)\n"
+        "    for (Index t = 0; t < T; ++t)\n"
+        "      for (Index c = 1; c < H * D; ++c) out(b, t, c) = x(b, c / D, t, c % D);\n"
+        "  return out;"}});
+  graded.expect("split_heads", "wrong values", {"It is right only where x.size(0) == 1", "[0] [[", "[1] [["});
+  graded.expect("merge_heads", "wrong values", {"Only the first column is wrong"});
+}
+
+void test_numbers() {
+  const Graded graded(
+      "06_self_attention",
+      {{"scores", "  return matmul(q, k, Transpose::second) / std::sqrt(real(q.size(1))) * real(k.size(0));"},
+       {"row_softmax",
+        "  Tensor out = softmax(s);\n"
+        "  for (Index i = 0; i < s.size(0); ++i)\n"
+        "    for (Index j = 1; j < s.size(1); ++j) out(i, j) += out(i, j - 1);\n"
+        "  return out;"},
+       {"attend",
+        "  const Tensor w = softmax(matmul(q, k, Transpose::second) / std::sqrt(real(q.size(1))));\n"
+        "  Tensor out = matmul(w, v);\n"
+        "  for (Index e = 0; e < v.size(1); ++e) out(0, e) = 0;\n"
+        "  return out;"},
+       {"self_attention",
+        "  const Tensor q = matmul(x, w_q), k = matmul(x, w_k), v = matmul(x, w_v);\n"
+        "  return transpose(matmul(softmax(matmul(q, k, Transpose::second) / std::sqrt(real(q.size(1)))), "
+        "v));"}});
+  graded.expect("scores", "wrong values", {"Every number of yours is ours times k.size(0)"});
+  graded.expect("row_softmax", "wrong values", {"Each row of yours is the running sum of ours"});
+  graded.expect("attend", "wrong values", {"Only the first row is wrong"});
+  graded.expect("self_attention", "wrong shape", {"Yours is the transpose of ours"});
+}
+
+void test_variations() {
+  const Graded graded("18_fast_attention",
+                      {{"window_mask",
+                        "  Tensor out = zeros({T, T});\n"
+                        "  for (Index i = 0; i < T; ++i)\n"
+                        "    for (Index j = 0; j < T; ++j)\n"
+                        "      out(i, j) = std::abs(i - j) < 2 * window && (!causal || j <= i);\n"
+                        "  return out;"}});
+  graded.expect("window_mask", "wrong values", {"It behaves as if window were twice as large"});
+  const Graded spans(
+      "17_t5",
+      {{"span_counts",
+        "  const Index taken = std::clamp<Index>(std::lround(double(length) * fraction), 1, length - 1);\n"
+        "  const Index spans = std::clamp<Index>(std::lround(double(taken) / mean_length), 1, length);\n"
+        "  return {taken, spans};"}});
+  spans.expect("span_counts", "wrong values", {"yours = (", "ours = ("});
+}
+
+void test_calls() {
+  const Graded beams("14_decoding",
+                     {{"search_beam",
+                       "  std::vector<int> words{bos};\n"
+                       "  for (int step = 0; step < max_length && words.back() != eos; ++step) {\n"
+                       "    const std::vector<double> p = model(words);\n"
+                       "    words.push_back(int(std::min_element(p.begin(), p.end()) - p.begin()));\n"
+                       "  }\n"
+                       "  return {words.begin() + 1, words.end() - (words.back() == eos)};"}});
+  beams.expect("search_beam", "wrong", {"model([1]) = [", "3: 0.6, 4: 0.4", "yours asked", "ours asked"});
+  const Graded blocks("10_blocks", {{"pre_norm_block", "  return x + attend(first_norm(x));"}});
+  blocks.expect("pre_norm_block", "wrong values", {"first_norm([[", "attend([["});
+}
+
+// Each passed function has one line, its note only when it is new; the first that fails has the screen.
+void test_screen() {
+  const std::string file = "my/04_learning.hpp";
+  write(file, with_body(with_body(solution("04_learning"), "sgd_step", "  p = p - gradient;"), "adam_step",
+                        "  ++state.step;"));
+  const Said first = coach("check 04"), second = coach("check 04");
+  expect(first, 1, {"✔ batch_loss            passed\n    Guessing blindly", "✘ sgd_step"},
+         "a note when it is new");
+  expect(second, 1, {"✔ batch_loss            passed\n  ✔ batch_loss_backward   passed\n  ✘ sgd_step"},
+         "no note the second time");
+  const std::size_t adam = second.text.find("✘ adam_step");
+  check(adam != std::string::npos && second.text.find("smallest input", adam) == std::string::npos,
+        "the second failing function has one line", second.text);
+  expect(coach("check 04 adam_step"), 1, {"✘ adam_step", "smallest input"},
+         "a function by name has the screen");
+  const Graded library("01_tensors", {{"broadcast_add", "  return a + b;"}});
+  library.expect("broadcast_add", "passed, by the library's a + b: now with loops");
+}
+
+}  // namespace
+
+void test_facts() {
+  test_layout();
+  test_numbers();
+  test_variations();
+  test_calls();
+  test_screen();
+}
+
+}  // namespace testing
