@@ -45,9 +45,9 @@
 //   -      out(i, j) = dot / std::sqrt(real(D));
 //   +      out(i, j) = dot;
 //
-// The build makes the wrong function from it (mutants.hpp), and fails with its line if it does not fit the
-// solution. A mistake is recognised when it agrees with the learner on every input (where it throws, so must
-// the learner's). `make check-course` fails if it passes, or is taken for another one.
+// The build makes the wrong function from it (mutants.hpp) and fails with the line of a hunk that does not
+// fit the solution. A mistake is recognised when it agrees with the learner on every input (where it throws,
+// the learner's answer must throw, too). `make check-course` fails if it passes or is taken for another one.
 //
 // How it runs: the learner's file is compiled alone, with sanitizers, and linked to the grader of its
 // lesson (everything else is built already). That program is only ever run under limits (sandbox.hpp),
