@@ -78,8 +78,8 @@ void plain_integers(Lesson& lesson) {
 
 // 3. Sines and cosines
 
-// The table without a single sine. Each pair of channels is the hand of a clock, a complex number of length 1;
-// from one position to the next the hand of clock i turns by ω_i, which is a multiplication by e^(iω).
+// The table without a single sine. Each pair of channels is the hand of a clock, a complex number of length
+// 1; from one position to the next the hand of clock i turns by ω_i, a multiplication by e^(iω).
 Tensor turn_clocks(Index length, Index C) {
   Tensor table = empty({length, C});
   for (Index clock = 0; clock < C / 2; ++clock) {
