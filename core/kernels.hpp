@@ -83,7 +83,9 @@ struct CrossEntropyRows {
   const int* targets;  // (rows)
   int ignore;
   real smoothing;
-  real* log_sum_exp;  // (rows), kept for the backward
+  // (rows) each, kept for the backward: softmax(x) = exp(x - max) / sum. Their one number max + log(sum)
+  // would be rounded to few digits after the point where logits are large.
+  real *max, *sum;
 };
 
 // Row by row, for a range of the rows of contiguous matrices. All pointers are to the first row of all.
