@@ -1,6 +1,5 @@
-#include <algorithm>  // fill
-#include <cmath>      // log, pow, sqrt
-#include <utility>    // make_pair
+#include <cmath>    // log, pow, sqrt
+#include <utility>  // make_pair
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"

@@ -8,8 +8,6 @@
 // They are PyTorch's formulas. The learning rate is an argument of every step, because schedules change it.
 #pragma once
 
-#include <memory>  // unique_ptr
-
 #include "optim/parameter_block.hpp"
 
 namespace attn {
