@@ -8,6 +8,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "core/hash.hpp"
 #include "nn/text/characters.hpp"
 #include "optim/progress.hpp"
 
@@ -90,6 +91,8 @@ std::unique_ptr<Run> Run::resume(const Settings& settings, Checkpoint file) {
   if (file.entry("data") != run->fingerprint())
     fail("{}: the sentences it was learning from have changed since then; start a new training", file.path());
   file.read_into(run->optimizer_, run->dropout_);
+  if (run->optimizer_.steps > run->total_steps())
+    fail("{}: is at step {} of {}", file.path(), run->optimizer_.steps, run->total_steps());
   run->history = History::from_text(file.entry("curve"));
   return run;
 }
@@ -112,10 +115,10 @@ Index Run::total_steps() const {
 }
 
 std::string Run::fingerprint() const {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  std::uint64_t hash = fnv1a("");
   for (const EncodedPair& pair : train_)
     for (const std::vector<int>* side : {&pair.source, &pair.target})
-      for (const int id : *side) hash = (hash ^ std::uint64_t(id)) * 0x100000001b3;
+      hash = fnv1a({reinterpret_cast<const char*>(side->data()), side->size() * sizeof(int)}, hash);
   return fmt::format("{} pairs, {:016x}", train_.size(), hash);
 }
 
