@@ -99,6 +99,9 @@ Metadata Translator::metadata() const {
 
 Translator Translator::described_by(const Checkpoint& file) {
   const TransformerConfig config = config_from_json(file.entry("config"));
+  if (parameter_count(config) != file.parameter_count())
+    fail("{}: its configuration describes a model of {} numbers, but it holds {}", file.path(),
+         parameter_count(config), file.parameter_count());
   const std::shared_ptr<const Vocabulary> source = load_vocabulary(file.entry("vocabulary.source"));
   const std::shared_ptr<const Vocabulary> target =
       config.share_embeddings ? source : load_vocabulary(file.entry("vocabulary.target"));

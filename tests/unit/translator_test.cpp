@@ -109,6 +109,50 @@ TEST_CASE("a loaded translator says what the saved one said") {
   }
 }
 
+// The file again, with one text of its metadata changed and no checksum: as another program could write it.
+void change_metadata(const std::string& path, const std::string& key, const std::string& from,
+                     const std::string& to) {
+  SafetensorsFile file = SafetensorsFile::open(path);
+  Metadata metadata = file.metadata();
+  metadata.erase("checksum");
+  REQUIRE(metadata.at(key).find(from) != std::string::npos);
+  metadata[key].replace(metadata[key].find(from), from.size(), to);
+  std::vector<std::vector<real>> values;
+  std::vector<ArrayView> arrays;
+  for (const std::string& name : file.names()) {
+    values.emplace_back(file.shape(name).numel());
+    file.read(name, values.back().data(), file.shape(name));
+    arrays.push_back({name, file.shape(name), values.back().data()});
+  }
+  write_safetensors(path, arrays, metadata);
+}
+
+TEST_CASE("sizes that the metadata names are compared with the tensors before a model is built") {
+  const TemporaryFolder folder;
+  Lesson lesson = quiet_lesson();
+  std::vector<std::string> words = tiny(folder, "model.safetensors");
+  words.insert(words.end(), {"--positions", "sinusoidal"});
+  const Settings settings = settings_of(words);
+  Run::start(settings)->train(lesson, [] {});
+  const auto complaint_with = [&](const std::string& from, const std::string& to) {
+    std::filesystem::copy(settings.weights_path(), folder / "changed.safetensors",
+                          std::filesystem::copy_options::overwrite_existing);
+    const std::string path = (folder / "changed.safetensors").string();
+    change_metadata(path, "config", from, to);
+    return message_of([&] { Translator::load(Checkpoint(path)); });
+  };
+  const auto says = [&](const std::string& message, const std::string& part) {
+    CAPTURE(message);
+    CHECK(message.find(part) != std::string::npos);
+  };
+  CHECK(complaint_with("\"max_length\":64", "\"max_length\":1000000") == "");  // none of the tensors has it
+  says(complaint_with("\"max_length\":64", "\"max_length\":4611686018427387904"), "may be at most 1000000");
+  says(complaint_with("\"d_ff\":128", "\"d_ff\":4000000"), "describes a model of");
+  says(complaint_with("\"encoder_layers\":1", "\"encoder_layers\":1000"), "describes a model of");
+  says(complaint_with("\"d_model\":32", "\"d_model\":1048576"), "describes a model of");
+  says(complaint_with("\"positions\":\"sinusoidal\"", "\"positions\":\"learned\""), "describes a model of");
+}
+
 TEST_CASE("joint pieces of words know every text, and are stored once") {
   const TemporaryFolder folder;
   Lesson lesson = quiet_lesson();
