@@ -1,10 +1,11 @@
 #include "lessons/support/standard_options.hpp"
 
-#include <fmt/format.h>  // format, print
+#include <fmt/format.h>  // format
 
 #include <cstdlib>  // exit
 
 #include "core/kernels.hpp"
+#include "lessons/support/output.hpp"
 
 namespace attn {
 
@@ -20,7 +21,7 @@ std::vector<std::string> StandardOptions::parse(Options& options, const std::vec
   const std::vector<std::string> words = options.parse(arguments, most_words);
   set_thread_count(threads);
   if (version) {
-    fmt::print("{}\n", version_text());
+    write_out(version_text() + "\n");
     std::exit(0);
   }
   return words;
