@@ -14,7 +14,7 @@ std::vector<std::string> StandardOptions::parse(Options& options, const std::vec
   bool version = false;
   options.add("--seed", &seed, {.value = "N", .help = "seed of the random numbers"});
   options.add("--threads", &threads,
-              {.value = "N", .help = "threads to compute with", .at_least = 1, .at_most = 256});
+              {.value = "N", .help = "threads to compute with", .at_least = 1, .at_most = most_threads});
   options.add("--out", &out, {.value = "DIR", .help = "where pictures and results go"});
   options.add("--fast", &fast, {.help = "small sizes: a few seconds instead of a minute"});
   options.add("--version", &version, {.help = "the kernels and the number of threads in use"});
