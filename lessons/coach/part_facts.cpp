@@ -372,7 +372,8 @@ std::string number_fact(const Parts& wrong, double tolerance) {
     alike = alike && w.theirs->has_numbers() && w.ours->has_numbers();
     numbers += w.ours->numbers.size();
   }
-  if (empty) return fmt::format("Yours is {}: nothing was put into it.", wrong[0].theirs->text);
+  if (empty && wrong[0].theirs->text.starts_with("an empty"))
+    return fmt::format("Yours is {}: nothing was put into it.", wrong[0].theirs->text);
   if (!alike || numbers < 2) return "";
   if (const std::string fact = shape_fact(wrong, tolerance); !fact.empty()) return fact;
 
