@@ -34,10 +34,10 @@ Kind fault(const Task& task, const Outcome& answer, const Outcome& right,
   }
   if (right.kind == Ended::threw) return Kind::not_refused;
   difference = compare(answer.value, right.value, task.tolerance);
-  if (difference)
-    return difference->kind == Difference::Kind::shape || difference->kind == Difference::Kind::structure
-               ? Kind::wrong_shape
-               : Kind::wrong_values;
+  if (difference && difference->kind == Difference::Kind::structure) return Kind::wrong_shape;
+  if (difference && difference->kind == Difference::Kind::shape)
+    return right.value[difference->part].kind == Part::Kind::tensor ? Kind::wrong_shape : Kind::wrong_length;
+  if (difference) return Kind::wrong_values;
   if (answer.changed >= 0) return Kind::changed_input;
   return answer.broken.empty() ? Kind::passed : Kind::broke_promise;
 }
@@ -130,7 +130,7 @@ std::vector<std::string> part_names(const AnswerKey& key) {
   std::vector<std::string> names;
   for (Index i = 0; i < key.chosen(); ++i) {
     std::vector<std::string> here;
-    for (const Part& part : key.right[i].value) here.push_back(part.name);
+    for (const Part& part : pairs_apart(key.right[i].value)) here.push_back(part.name);
     if (key.right[i].kind != Ended::answered) continue;
     if (!names.empty() && names != here) return {};
     names = here;
@@ -140,8 +140,8 @@ std::vector<std::string> part_names(const AnswerKey& key) {
 
 Outcome one_part(const Outcome& whole, std::size_t part) {
   Outcome out = whole;
-  if (whole.kind == Ended::answered)
-    out.value = part < whole.value.size() ? Value{whole.value[part]} : Value();
+  const Value parts = pairs_apart(whole.value);
+  if (whole.kind == Ended::answered) out.value = part < parts.size() ? Value{parts[part]} : Value();
   return out;
 }
 

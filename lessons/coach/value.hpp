@@ -179,6 +179,9 @@ T clone(const T& value) {
   }
 }
 
+// The same with each pair of numbers as two parts, so that one of them can be right and the other wrong.
+Value pairs_apart(const Value& value);
+
 // Where two values part: their structure or shape first, else the worst element.
 struct Difference {
   enum class Kind { structure, shape, text, number };

@@ -39,6 +39,8 @@ const char* headline(Kind kind) {
       return "remembers an earlier call";
     case Kind::wrong_shape:
       return "wrong shape";
+    case Kind::wrong_length:
+      return "wrong length";
     case Kind::wrong_values:
       return "wrong values";
   }
@@ -189,7 +191,7 @@ std::string event(const Finding& finding) {
     case Kind::remembers:
       return "Asked about this input alone, in a new program, it gives another answer than after the calls "
              "before: "
-             "it remembers an earlier call. Is a variable static or global?";
+             "it remembers an earlier call, or draws at random. Is a variable static or global?";
     default:
       return answer.message;
   }

@@ -24,11 +24,11 @@ int survivors() {
 }
 
 void test_runaways() {
-  const Graded before_main("08_multi_head", {},
-                           "inline const int stuck = [] { for (;;) continue; return 1; }();\n");
+  const Checked before_main("08_multi_head", {},
+                            "inline const int stuck = [] { for (;;) continue; return 1; }();\n");
   before_main.expect("split_heads", "ran away", {"a loop that never ends?"});
 
-  const Graded children(
+  const Checked children(
       "12_training",
       {{"smoothed_loss",
         "  if (fork() == 0) for (;;) continue;\n"
@@ -56,22 +56,22 @@ void test_runaways() {
   check(!fs::exists("large") || fs::file_size("large") <= 1 << 20, "a file is cut at one megabyte");
   check(survivors() == 0, "nothing is left running", std::to_string(survivors()));
 
-  const Graded deep("10_blocks",
-                    {{"rms_normalise", "  return rms_normalise(x * real(1), gain, epsilon) * real(1);"},
-                     {"post_norm_block",
-                      "  std::vector<std::string> all;\n"
-                      "  for (;;) all.emplace_back(1 << 26, 'x');"},
-                     {"drop_out",
-                      "  auto refuse = []() noexcept { throw std::invalid_argument(\"no\"); };\n"
-                      "  refuse();\n"
-                      "  return x;"}});
+  const Checked deep("10_blocks",
+                     {{"rms_normalise", "  return rms_normalise(x * real(1), gain, epsilon) * real(1);"},
+                      {"post_norm_block",
+                       "  std::vector<std::string> all;\n"
+                       "  for (;;) all.emplace_back(1 << 26, 'x');"},
+                      {"drop_out",
+                       "  auto refuse = []() noexcept { throw std::invalid_argument(\"no\"); };\n"
+                       "  refuse();\n"
+                       "  return x;"}});
   deep.expect("rms_normalise", "ran away",
               {"The stack is full: rms_normalise calls itself", "my/10_blocks.hpp:"});
   deep.expect("post_norm_block", "ran away", {"more memory than an answer can need"});
   deep.expect("drop_out", "crashed", {"std::terminate was called"});
 
   // What calls a function that never ends is not even tried.
-  const Graded chain("06_self_attention", {{"scores", "  for (;;) continue;"}});
+  const Checked chain("06_self_attention", {{"scores", "  for (;;) continue;"}});
   chain.expect("scores", "ran away");
   chain.expect("attend", "not run: it calls scores, which does not end");
   chain.expect("self_attention", "not run: it calls");

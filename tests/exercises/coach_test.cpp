@@ -59,7 +59,7 @@ std::string in_one_line(const std::string& text) {
 }
 }  // namespace
 
-Graded::Graded(const std::string& lesson, const std::vector<Body>& bodies, const std::string& top)
+Checked::Checked(const std::string& lesson, const std::vector<Body>& bodies, const std::string& top)
     : lesson_(lesson) {
   std::string text = solution(lesson);
   for (const Body& body : bodies) text = with_body(text, body.function, body.text);
@@ -69,8 +69,8 @@ Graded::Graded(const std::string& lesson, const std::vector<Body>& bodies, const
   said_ = coach("check " + lesson.substr(0, 2) + " --all --seed 1");
 }
 
-void Graded::expect(const std::string& function, const std::string& headline,
-                    const std::vector<std::string>& phrases) const {
+void Checked::expect(const std::string& function, const std::string& headline,
+                     const std::vector<std::string>& phrases) const {
   const std::string fact = fmt::format("{} of {}", function, lesson_);
   const std::string head = fmt::format(" {:<20}  ", function);
   const std::size_t begin = said_.text.find(head);
