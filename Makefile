@@ -47,8 +47,12 @@ LIB_OBJECTS    := $(LIB_SOURCES:%.cpp=$(O)/%.o) \
                   $(foreach t,$(TARGETS),$(KERNEL_SOURCES:%.cpp=$(O)/%.$(t).o))
 LIB            := $(B)/libattn.a
 PRESS_SOURCES  := $(filter-out %main.cpp,$(sort $(wildcard notebooks_cpp/press/*.cpp)))
+# What lessons, notebooks and the press share.
+SUPPORT_SOURCES := $(filter-out %main.cpp,$(sort $(wildcard lessons/support/*.cpp)))
+SUPPORT_OBJECTS := $(SUPPORT_SOURCES:%.cpp=$(O)/%.o)
 # Lesson 13 and the press are tested like the library: all of them but their mains.
-UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) lessons/support/lesson.cpp lessons/support/options.cpp \
+UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) $(SUPPORT_SOURCES) \
+                  lessons/coach/mistakes.cpp lessons/coach/mutants.cpp \
                   $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)) \
                   $(PRESS_SOURCES) notebooks_cpp/notebook.cpp
 ifeq ($(VARIANT),double)
@@ -110,10 +114,27 @@ $(O)/core/kernels/%.$(1).o: core/kernels/%.cpp | build/packages.ok
 endef
 $(foreach t,$(TARGETS),$(eval $(call kernel_rule,$(t))))
 
+# The library converts between numbers only where it says so. Signs may change: Index, which is signed, also indexes
+# the containers of the standard library.
+$(O)/core/%.o $(O)/nn/%.o $(O)/optim/%.o: CXXFLAGS += -Wconversion -Wno-sign-conversion
 $(O)/core/kernels.o: CPPFLAGS += $(foreach t,$(TARGETS),-DATTN_HAS_$(t))
 
 $(LIB): $(LIB_OBJECTS)
 	@rm -f $@ && ar rcs $@ $^
+
+# --- the library for other programs: pkg-config and CMake find it under PREFIX ---
+PREFIX  ?= /usr/local
+VERSION := 1.0
+PUBLIC  := $(wildcard core/*.hpp core/viz/*.hpp nn/*.hpp nn/text/*.hpp optim/*.hpp)
+.PHONY: install
+install: build/packages.ok  ## install headers and library: `make install PREFIX=$$HOME/.local`
+	@$(MAKE) build/libattn.a
+	@for header in $(PUBLIC); do install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/attention/$$header || exit 1; done
+	@install -D -m 644 build/libattn.a $(DESTDIR)$(PREFIX)/lib/libattn.a
+	@mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/cmake/attention
+	@sed 's|@PREFIX@|$(abspath $(PREFIX))|; s|@VERSION@|$(VERSION)|' .ci/attention.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/attention.pc
+	@cp .ci/attention-config.cmake $(DESTDIR)$(PREFIX)/lib/cmake/attention/attention-config.cmake
+	@echo "Installed under $(DESTDIR)$(PREFIX): pkg-config --cflags --libs attention"
 
 # --- tests: not worth the optimizer's time, which is most of a fresh build's ---
 $(O)/tests/unit/%.o: CXXFLAGS += -O1
@@ -123,6 +144,7 @@ $(B)/tests/unit: $(UNIT_OBJECTS) $(LIB)
 
 .PHONY: test
 test: build/packages.ok  ## build and run every test (float and double); last line: N passed, N failed
+	@sh .ci/packages clang-format
 	@$(MAKE) test-all
 
 .PHONY: test-all
@@ -130,7 +152,7 @@ test-all:
 	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS) build/coach build/tests/coach $(ANSWERS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
 	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons \
-	           "build/coach check-course" build/tests/coach tests/readme
+	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
 
 .PHONY: san tsan
 san: build/packages.ok  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -143,7 +165,6 @@ tsan: build/packages.ok  ## the tests under ThreadSanitizer (clang++, libomp wit
 	  OMP_TOOL_LIBRARIES=$$(clang++ -print-resource-dir)/../../libarcher.so tests/run build/tsan/tests/unit
 
 # --- lessons ---
-SUPPORT_OBJECTS := $(O)/lessons/support/lesson.o $(O)/lessons/support/options.o
 # A lesson of several files (13) has its other objects as further prerequisites.
 $(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): $(patsubst %.cpp,$(O)/%.o,$(wildcard lessons/$(l)/*.cpp))))
 $(B)/lessons/%: $(O)/lessons/%/lesson.o $(SUPPORT_OBJECTS) $(LIB)
@@ -167,22 +188,24 @@ readme-pictures: 13  ## make the pictures of the README again
 gallery: build/packages.ok  ## make out/index.html again from the pictures that are there
 	@$(MAKE) build/gallery
 	@build/gallery
-build/gallery: $(O)/lessons/support/gallery_main.o $(O)/lessons/support/options.o $(LIB)
+build/gallery: $(O)/lessons/support/gallery_main.o $(SUPPORT_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 # --- benchmarks: the peers are compared with if they are installed ---
 ifneq ($(filter bench%,$(MAKECMDGOALS)),)
-  has_header = $(shell echo '\#include <$(1)>' | $(CXX) -E -x c++ $(TORCH_INCLUDE) - >/dev/null 2>&1 && echo yes)
+  hash := \#
+  # yes, if the header is there and declares what we call (another BLAS has a cblas.h, too)
+  has = $(shell printf '$(hash)include <$(1)>\n$(2)' | $(CXX) -fsyntax-only -x c++ $(TORCH_INCLUDE) - 2>/dev/null && echo yes)
   TORCH_INCLUDE := -isystem /usr/include/torch/csrc/api/include
-  ifneq ($(call has_header,cblas.h),)
+  ifneq ($(call has,cblas.h,using ::openblas_set_num_threads;),)
     GEMM_PEERS += -DATTN_BENCH_OPENBLAS
     GEMM_LIBS  += -lopenblas
   endif
-  ifneq ($(call has_header,dnnl.h),)
+  ifneq ($(call has,dnnl.h,using ::dnnl_sgemm;),)
     GEMM_PEERS += -DATTN_BENCH_ONEDNN
     GEMM_LIBS  += -ldnnl
   endif
-  ifneq ($(call has_header,torch/torch.h),)
+  ifneq ($(call has,torch/version.h),)
     TORCH_PEER := -DATTN_BENCH_TORCH $(TORCH_INCLUDE)
     TORCH_LIBS := -ltorch -ltorch_cpu -lc10
   endif

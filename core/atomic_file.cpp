@@ -43,13 +43,12 @@ bool is_file_at(int descriptor, const std::string& path) {
 
 // A fixed name, so that kills cannot litter the folder, needs a lock against a second writer. The lock
 // belongs to the open file, so it ends with its owner, however that dies. The writer we waited for has
-// renamed or removed the file we then hold the lock of: that one is no longer ours to write, and we begin
-// again.
+// renamed or removed the file whose lock we then hold: it is no longer the one at `path`, and we start over.
 int open_locked(const std::string& path) {
   for (;;) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0) fail_with_errno("create", path);
-    // A file system without locks refuses at once: then we go on, and only two writers at once lose by it.
+    // A file system without locks refuses at once: then we go on, and only simultaneous writers are at risk.
     while (::flock(file, LOCK_EX) != 0 && errno == EINTR) continue;
     if (is_file_at(file, path)) return file;
     ::close(file);
@@ -62,7 +61,7 @@ void write_all(int file, std::string_view bytes, const std::string& path) {
     const ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), most_at_once));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail_with_errno("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(std::size_t(written));
   }
 }
 

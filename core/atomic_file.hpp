@@ -3,10 +3,10 @@
 //   write_file_atomically("out/model.safetensors", {header, weights});
 //
 // The pieces go, one after another, into `<path>.tmp` beside the target; that file is synced to the disk and
-// renamed over the target, and the folder is synced. A reader, or whoever looks after a crash, a SIGKILL or a
-// full disk, finds the old file or the new one, each complete. A kill can leave the `.tmp` behind: the next
-// write to the same path uses it up. Two writers of one path take turns, and the later one wins. Missing
-// parent folders are made. Cost: two syncs, some milliseconds on a disk. POSIX only.
+// renamed over the target, and the folder is synced. At any time, and after a crash, a SIGKILL or a full
+// disk, the path holds the old file or the new one, complete. A kill can leave the `.tmp` behind: the next
+// write to the same path overwrites it. Two writers of one path take turns, and the later one wins. Missing
+// parent folders are made. Cost: two syncs, a few milliseconds on a disk. POSIX only.
 #pragma once
 
 #include <filesystem>   // path

@@ -9,13 +9,14 @@
 #include <memory>     // unique_ptr
 #include <new>        // bad_alloc
 
+#include "core/error.hpp"
 #include "core/kernels/gemm_kernels.hpp"
 #include "core/parallel.hpp"  // thread_count, in_parallel, parallel_for
 
 namespace attn {
 namespace {
 
-// Below this many multiply-adds (some 20 microseconds) a second thread costs more than it brings.
+// Below this many multiply-adds (some 20 microseconds) a second thread costs more than it saves.
 constexpr Index shared_work = 1'000'000;
 // The largest pieces into which a product is cut: rows of C in a block, columns of B packed at a time.
 constexpr Index max_block_m = 48, max_block_n = 1024;
@@ -42,7 +43,7 @@ class Buffer {
 };
 thread_local Buffer buffer_a, buffer_b;
 
-// How many elements are near: an eighth of the second-level cache, so that they stay there beside all else.
+// How many elements count as near: an eighth of the second-level cache, so that they stay there.
 Index near_elements() {
   static const Index elements = [] {
     const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -55,91 +56,87 @@ Index pieces(Index n, Index most) { return (n + most - 1) / most; }
 // The size of a piece when n is cut into the fewest of at most `most`, all alike, in multiples of `step`.
 Index even_piece(Index n, Index most, Index step) { return pieces(pieces(n, pieces(n, most)), step) * step; }
 
-const real* at(const real* matrix, bool transpose, Index ld, Index row, Index column) {
-  return matrix + (transpose ? column * ld + row : row * ld + column);
-}
-
-GemmBlock whole(const Gemm& g) { return {g.m, g.n, g.k, g.ldc, g.alpha, g.accumulate, g.bias}; }
+// C = activation(alpha A B + bias), where A is (m, k), B is (k, n) and C (m, n) is not transposed.
+struct Product {
+  const ConstMatrix &A, &B;
+  const Matrix& C;
+  const GemmOptions& options;
+  Index m() const { return C.rows; }
+  Index n() const { return C.cols; }
+  Index k() const { return A.cols; }
+};
 
 // What remains to be done on a part of C whose sums are complete: the activation, while the part is in cache.
-void finish(const Gemm& g, Index row, Index column, Index m, Index n, real* c) {
-  if (g.activation == Activation::none && !g.before_activation) return;
-  for (Index i = row; i < row + m; ++i) {
-    real* y = c + i * g.ldc + column;
-    if (g.before_activation) std::copy(y, y + n, g.before_activation + i * g.ldc + column);
-    if (g.activation != Activation::none) kernels().activate(g.activation, n, y, y);
+void finish(const Product& p, Range rows, Range columns) {
+  const GemmOptions& options = p.options;
+  if (options.activation == Activation::none && !options.before_activation) return;
+  const Index n = columns.end - columns.begin;
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    real* y = p.C.at(i, columns.begin);
+    if (options.before_activation) std::copy(y, y + n, options.before_activation + (y - p.C.data));
+    if (options.activation != Activation::none) kernels().activate(options.activation, n, y, y);
   }
 }
 
-void no_product(const Gemm& g, real* c) {
-  if (g.accumulate) return;
-  for (Index i = 0; i < g.m; ++i) {
-    for (Index j = 0; j < g.n; ++j) c[i * g.ldc + j] = g.bias ? g.bias[j] : 0;
-  }
-  finish(g, 0, 0, g.m, g.n, c);
+void no_product(const Product& p) {
+  if (p.options.accumulate) return;
+  for (Index i = 0; i < p.m(); ++i)
+    for (Index j = 0; j < p.n(); ++j) *p.C.at(i, j) = p.options.bias ? p.options.bias[j] : 0;
+  finish(p, {0, p.m()}, {0, p.n()});
 }
 
 // A product whose time is that of reading B once: each thread takes some columns of C.
-void few_rows(const Gemm& g, const real* a, const real* b, real* c, bool shared) {
-  const GemmKernels& kernel = *kernels().gemm;
+void few_rows(const Product& p, bool shared) {
+  const auto multiply = p.B.transposed ? kernels().gemm->rows_dot : kernels().gemm->row_add;
   const auto columns = [&](Index begin, Index end) {
-    GemmBlock block = whole(g);
-    block.n = end - begin;
-    if (g.bias) block.bias += begin;
-    const real* from = at(b, g.transpose_b, g.ldb, 0, begin);
-    g.transpose_b ? kernel.rows_dot(block, a, g.lda, from, g.ldb, c + begin)
-                  : kernel.row_add(block, a, from, g.ldb, c + begin);
-    finish(g, 0, begin, g.m, end - begin, c);
+    GemmOptions options = p.options;
+    if (options.bias) options.bias += begin;
+    multiply(p.A, p.B.part({0, p.k()}, {begin, end}), p.C.part({0, p.m()}, {begin, end}), options);
+    finish(p, {0, p.m()}, {begin, end});
   };
-  shared ? parallel_for(g.n, std::max(Index{256}, shared_work / 8 / g.k), columns) : columns(0, g.n);
+  shared ? parallel_for(p.n(), std::max(Index{256}, shared_work / 8 / p.k()), columns) : columns(0, p.n());
 }
 
 // A product of one block: nothing is copied but a transposed B.
-void small(const Gemm& g, const real* a, const real* b, real* c) {
+void small(const Product& p) {
   const GemmKernels& kernel = *kernels().gemm;
-  GemmB operand_b = {b, g.ldb, g.transpose_b, true};
-  if (g.transpose_b) {
-    real* packed = buffer_b.at_least(g.k * (g.n + kernel.tile_n));
-    kernel.pack_b(true, true, g.k, g.n, b, g.ldb, packed);
-    operand_b.data = packed;
-  }
-  kernel.multiply(whole(g), {a, g.lda, g.transpose_a, false}, operand_b, c);
-  finish(g, 0, 0, g.m, g.n, c);
+  real* packed_b = p.B.transposed ? buffer_b.at_least(p.k() * (p.n() + kernel.tile_n)) : nullptr;
+  if (packed_b) kernel.pack_b(p.B, true, packed_b);
+  kernel.multiply({p.A}, {p.B, packed_b, true}, p.C, p.options);
+  finish(p, {0, p.m()}, {0, p.n()});
 }
 
 // How a large product is cut. The five loops, from outside: columns of B (block_n); slices of k (block_k),
-// for which all threads together pack B; blocks of C; and inside `multiply`, the columns and the rows of
-// tiles.
+// for which all threads together pack B; blocks of C; and in `multiply`, the columns and the rows of tiles.
 struct Plan {
   bool pack_a, pack_b;
   Index block_m, block_n, block_k, chunk_n;
 };
-Plan make_plan(const Gemm& g, int threads) {
+Plan make_plan(const Product& p, int threads) {
   const GemmKernels& kernel = *kernels().gemm;
   Plan plan;
   // A copy must pay for itself: by being read often, and from nearer or in a better order than the original.
-  plan.pack_a = g.transpose_a && g.n >= 8 * kernel.tile_n && g.k * g.lda > 100'000;
-  const bool read_seldom = g.m <= 128 && g.ldb <= 1024;
-  plan.pack_b =
-      g.transpose_b || (g.transpose_a ? g.k * g.n > 8192 : !read_seldom && g.k * g.n > near_elements());
-  plan.block_m = even_piece(g.m, max_block_m, kernel.tile_m);
-  plan.block_n = even_piece(g.n, max_block_n, kernel.tile_n);
-  plan.block_k = even_piece(g.k, kernel.block_k, 8);
-  // A block of C is all columns of some rows; or fewer, so that there are blocks enough to keep all threads
+  plan.pack_a = p.A.transposed && p.n() >= 8 * kernel.tile_n && p.k() * p.A.stride > 100'000;
+  const bool read_seldom = p.m() <= 128 && p.B.stride <= 1024;
+  plan.pack_b = p.B.transposed ||
+                (p.A.transposed ? p.k() * p.n() > 8192 : !read_seldom && p.k() * p.n() > near_elements());
+  plan.block_m = even_piece(p.m(), max_block_m, kernel.tile_m);
+  plan.block_n = even_piece(p.n(), max_block_n, kernel.tile_n);
+  plan.block_k = even_piece(p.k(), kernel.block_k, 8);
+  // A block of C is all columns of some rows, or fewer, so that there are enough blocks to keep all threads
   // busy to the end. But each block packs its A again.
-  const Index rows = pieces(g.m, plan.block_m), wanted = threads == 1 ? 1 : (plan.pack_a ? 2 : 8) * threads;
+  const Index rows = pieces(p.m(), plan.block_m), wanted = threads == 1 ? 1 : (plan.pack_a ? 2 : 8) * threads;
   plan.chunk_n = even_piece(plan.block_n, pieces(plan.block_n, pieces(wanted, rows)), kernel.tile_n);
   return plan;
 }
 
-// The threads at work on one product all run this loop: they meet at barriers and take blocks of C as they
-// come.
+// The threads at work on one product all run this loop: they meet at barriers, and each takes the next block
+// of C as soon as it is free.
 struct Team {
-  std::atomic<Index> next[2] = {0, 0};  // the first block that nobody has taken, in even and in odd rounds
   real* packed_b;
+  std::atomic<Index> next[2] = {0, 0};  // the first block that nobody has taken, in even and in odd rounds
 };
-void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* c, Team& team, int thread,
-           int threads) {
+void large(const Product& p, const Plan& plan, Team& team, int thread, int threads) {
   const auto barrier = [&] {
     if (threads == 1) return;
 #pragma omp barrier
@@ -147,94 +144,93 @@ void large(const Gemm& g, const Plan& plan, const real* a, const real* b, real* 
   const GemmKernels& kernel = *kernels().gemm;
   real* packed_a = plan.pack_a ? buffer_a.at_least(plan.block_m * plan.block_k) : nullptr;
   int round = 0;
-  for (Index jc = 0; jc < g.n; jc += plan.block_n) {
-    const Index n = std::min(plan.block_n, g.n - jc);
-    for (Index pc = 0; pc < g.k; pc += plan.block_k, ++round) {
-      const Index k = std::min(plan.block_k, g.k - pc);
-      const bool last = pc + k == g.k;
+  for (Index jc = 0; jc < p.n(); jc += plan.block_n) {
+    const Index n = std::min(plan.block_n, p.n() - jc);
+    for (Index pc = 0; pc < p.k(); pc += plan.block_k, ++round) {
+      const Range slice = {pc, std::min(pc + plan.block_k, p.k())};
+      const Index k = slice.end - slice.begin;
+      const bool last = slice.end == p.k();
       if (plan.pack_b) {
         const Index share = pieces(pieces(n, kernel.tile_n), threads) * kernel.tile_n;
         const Index begin = std::min(n, thread * share), end = std::min(n, begin + share);
-        kernel.pack_b(g.transpose_b, false, k, end - begin, at(b, g.transpose_b, g.ldb, pc, jc + begin),
-                      g.ldb, team.packed_b + begin * k);
+        kernel.pack_b(p.B.part(slice, {jc + begin, jc + end}), false, team.packed_b + begin * k);
         barrier();
       }
-      const Index chunks = pieces(n, plan.chunk_n), count = pieces(g.m, plan.block_m) * chunks;
+      const Index chunks = pieces(n, plan.chunk_n), count = pieces(p.m(), plan.block_m) * chunks;
       Index task;
       while ((task = team.next[round % 2].fetch_add(1, std::memory_order_relaxed)) < count) {
         const Index i = task / chunks * plan.block_m, j = jc + task % chunks * plan.chunk_n;
-        const GemmBlock block = {.m = std::min(plan.block_m, g.m - i),
-                                 .n = std::min(plan.chunk_n, jc + n - j),
-                                 .k = k,
-                                 .ldc = g.ldc,
-                                 .alpha = g.alpha,
-                                 .add = g.accumulate || pc > 0,
-                                 .bias = last && g.bias ? g.bias + j : nullptr};
-        GemmA operand_a = {at(a, g.transpose_a, g.lda, i, pc), g.lda, g.transpose_a, plan.pack_a};
-        if (plan.pack_a) {
-          kernel.pack_a(block.m, k, operand_a.data, g.lda, packed_a);
-          operand_a.data = packed_a;
-        }
-        const real* from_b = plan.pack_b ? team.packed_b + (j - jc) * k : at(b, false, g.ldb, pc, j);
-        const GemmB operand_b = {from_b, g.ldb, plan.pack_b, false};
-        kernel.multiply(block, operand_a, operand_b, c + i * g.ldc + j);
-        if (last) finish(g, i, j, block.m, block.n, c);
+        const Range rows = {i, std::min(i + plan.block_m, p.m())};
+        const Range columns = {j, std::min(j + plan.chunk_n, jc + n)};
+        const ConstMatrix A = p.A.part(rows, slice), B = p.B.part(slice, columns);
+        if (plan.pack_a) kernel.pack_a(A, packed_a);
+        const real* packed_b = plan.pack_b ? team.packed_b + (j - jc) * k : nullptr;
+        kernel.multiply({A, packed_a}, {B, packed_b}, p.C.part(rows, columns),
+                        {.accumulate = p.options.accumulate || pc > 0,
+                         .alpha = p.options.alpha,
+                         .bias = last && p.options.bias ? p.options.bias + j : nullptr});
+        if (last) finish(p, rows, columns);
       }
-      if (last && jc + n == g.n) return;  // the end of the parallel region is a barrier too
+      if (last && jc + n == p.n()) return;  // the end of the parallel region is a barrier too
       barrier();
       if (thread == 0) team.next[round % 2] = 0;  // used again after another barrier
     }
   }
 }
 
-void run(const Gemm& g, const real* a, const real* b, real* c, bool may_share) {
-  if (g.m == 0 || g.n == 0) return;
-  if (g.k == 0) return no_product(g, c);
-  const GemmKernels& kernel = *kernels().gemm;
-  // Which way is taken, and so the order of every sum, depends on the shape alone and never on the threads.
-  const Index work = g.m * g.n * g.k;
-  const bool shared = may_share && work > shared_work && thread_count() > 1 && !in_parallel();
-  const Index few = g.transpose_b ? std::clamp<Index>(g.k / kernel.dot_depth, 1, 64) : 1;
-  if (g.m <= few && !g.transpose_a) return few_rows(g, a, b, c, shared);
-  if (work <= shared_work && g.k <= kernel.block_k) return small(g, a, b, c);
+void check(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options) {
+  if (A.cols != B.rows || A.rows != C.rows || B.cols != C.cols)
+    fail("gemm: ({},{}) x ({},{}) -> ({},{}) do not fit", A.rows, A.cols, B.rows, B.cols, C.rows, C.cols);
+  if (C.transposed && options.bias) fail("gemm: a transposed result takes no bias");
+}
 
-  const Plan plan = make_plan(g, shared ? thread_count() : 1);
-  Team team;
-  team.packed_b = plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr;
-  if (!shared) return large(g, plan, a, b, c, team, 0, 1);
+// Which way is taken, and so the order of every sum, depends on the shape alone and never on the threads.
+void run(const Product& p, bool may_share) {
+  if (p.m() == 0 || p.n() == 0) return;
+  if (p.k() == 0) return no_product(p);
+  const GemmKernels& kernel = *kernels().gemm;
+  const Index work = p.m() * p.n() * p.k();
+  const bool shared = may_share && work > shared_work && thread_count() > 1 && !in_parallel();
+  const Index few = p.B.transposed ? std::clamp<Index>(p.k() / kernel.dot_depth, 1, 64) : 1;
+  if (p.m() <= few && !p.A.transposed) return few_rows(p, shared);
+  if (work <= shared_work && p.k() <= kernel.block_k) return small(p);
+
+  const Plan plan = make_plan(p, shared ? thread_count() : 1);
+  Team team{plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr};
+  if (!shared) return large(p, plan, team, 0, 1);
 #pragma omp parallel num_threads(thread_count())
-  large(g, plan, a, b, c, team, omp_get_thread_num(), omp_get_num_threads());
+  large(p, plan, team, omp_get_thread_num(), omp_get_num_threads());
 }
 
 }  // namespace
 
-void gemm(const Gemm& g, const real* a, const real* b, real* c) { run(g, a, b, c, true); }
+void gemm(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options) {
+  check(A, B, C, options);
+  if (C.transposed) return gemm(B.T(), A.T(), C.T(), options);  // Cᵀ = Bᵀ Aᵀ
+  run({A, B, C, options}, true);
+}
 
-void gemm_serial(const Gemm& g, const real* a, const real* b, real* c) { run(g, a, b, c, false); }
-
-void gemm_batched(const Gemm& g, Index count, const real* a, const Index* a_offset, const real* b,
-                  const Index* b_offset, real* c, const Index* c_offset) {
-  const Index work = g.m * g.n * g.k + 1;
-  // Too few products for all threads: each in turn is shared. Otherwise each is done by one thread.
-  const bool in_turn = count < thread_count() && work > shared_work;
-  const Index grain = in_turn ? count : std::max(Index{1}, shared_work / 8 / work);
+void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, const GemmOptions& options) {
+  check(A.first, B.first, C.first, options);
+  if (C.first.transposed) return gemm(B.T(), A.T(), C.T(), options);
+  const Index count = C.batch.numel(), work = C.first.rows * C.first.cols * A.first.cols + 1;
+  // Too few products for all threads, or several into one matrix: the threads share one after another.
+  const bool in_turn = C.stretched() || (count < thread_count() && work > shared_work);
+  const Index grain = std::max<Index>(1, in_turn ? count : shared_work / 8 / work);
   parallel_for(count, grain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) run(g, a + a_offset[i], b + b_offset[i], c + c_offset[i], in_turn);
+    for (Index i = begin; i < end; ++i) run({A[i], B[i], C[i], options}, in_turn);
   });
 }
 
-void gemm_reference(const Gemm& g, const real* a, const real* b, real* c) {
-  for (Index i = 0; i < g.m; ++i) {
-    for (Index j = 0; j < g.n; ++j) {
+void gemm_reference(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options) {
+  for (Index i = 0; i < C.rows; ++i)
+    for (Index j = 0; j < C.cols; ++j) {
       real sum = 0;
-      for (Index p = 0; p < g.k; ++p) {
-        sum += *at(a, g.transpose_a, g.lda, i, p) * *at(b, g.transpose_b, g.ldb, p, j);
-      }
-      real& y = c[i * g.ldc + j];
-      y = (g.accumulate ? y : 0) + g.alpha * sum + (g.bias ? g.bias[j] : 0);
+      for (Index p = 0; p < A.cols; ++p) sum += *A.at(i, p) * *B.at(p, j);
+      real& y = *C.at(i, j);
+      y = (options.accumulate ? y : 0) + options.alpha * sum + (options.bias ? options.bias[j] : 0);
     }
-  }
-  finish(g, 0, 0, g.m, g.n, c);
+  finish({A, B, C, options}, {0, C.rows}, {0, C.cols});
 }
 
 }  // namespace attn

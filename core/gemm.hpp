@@ -1,41 +1,88 @@
-// gemm: C = act(A B + bias), the matrix product that nearly all the time of a transformer goes into.
+// gemm: C = A B, the matrix product that nearly all the time of a transformer goes into.
 //
-// A is (m, k), B is (k, n), C is (m, n), row-major with a leading dimension (elements from one row to the
-// next), so that a matrix may be a part of a wider one: a head of attention is a pointer and a stride.
-// `transpose_a` says that A is stored as (k, m), `transpose_b` that B is stored as (n, k); neither costs a
-// copy. With `accumulate` the product is added to C (then there is no bias and no activation).
+//   const ConstMatrix A{a, m, k}, B{b, k, n};   // numbers in row-major order, seen as matrices
+//   gemm(A, B, C);                              // C  = A B
+//   gemm(dC, B.T(), dA);                        // dA = dC Bᵀ; a transpose costs no copy
 //
 // Each element of C is a sum over k in one fixed order, whatever the number of threads: the same bits on 1, 2
 // or 4. Threads share the work of one large product, or of a batch.
 #pragma once
 
-#include "core/kernels.hpp"  // Activation, Index, real
+#include "core/kernels.hpp"  // Activation, Range
+#include "core/real.hpp"
+#include "core/shape.hpp"
 
 namespace attn {
 
-struct Gemm {
-  Index m = 0, n = 0, k = 0;
-  Index lda = 0, ldb = 0, ldc = 0;  // leading dimension of A, B and C as stored
-  bool transpose_a = false, transpose_b = false;
-  bool accumulate = false;
-  real alpha = 1;              // C = alpha A B
-  const real* bias = nullptr;  // (n), added to each row of C
+// A matrix. Its rows may be further apart than they are long: then it is a part of a wider one, such as one
+// head of attention.
+template <class Number>
+struct MatrixOf {
+  Number* data;
+  Index rows, cols;
+  Index stride = cols;      // elements from one row to the next, as stored
+  bool transposed = false;  // stored as (cols, rows)
+
+  MatrixOf T() const { return {data, cols, rows, stride, !transposed}; }
+  Number* at(Index row, Index col) const {
+    return data + (transposed ? col * stride + row : row * stride + col);
+  }
+  MatrixOf part(Range some_rows, Range some_cols) const {
+    return {at(some_rows.begin, some_cols.begin), some_rows.end - some_rows.begin,
+            some_cols.end - some_cols.begin, stride, transposed};
+  }
+  operator MatrixOf<const Number>() const { return {data, rows, cols, stride, transposed}; }
+};
+using Matrix = MatrixOf<real>;
+using ConstMatrix = MatrixOf<const real>;
+
+// A batch of matrices of one shape. Along each batch axis they are `steps` elements apart: 0 where the axis
+// is stretched, so that one matrix takes part in several products.
+template <class Number>
+struct MatricesOf {
+  MatrixOf<Number> first;
+  Shape batch, steps;
+
+  MatricesOf(const MatrixOf<Number>& matrix, const Shape& batch_axes, const Shape& batch_steps)
+      : first(matrix), batch(batch_axes), steps(batch_steps) {}
+
+  MatricesOf T() const { return {first.T(), batch, steps}; }
+  operator MatricesOf<const Number>() const { return {first, batch, steps}; }
+  MatrixOf<Number> operator[](Index i) const {
+    MatrixOf<Number> matrix = first;
+    for (int axis = batch.rank() - 1; axis > 0; --axis) {
+      matrix.data += i % batch[axis] * steps[axis];
+      i /= batch[axis];
+    }
+    if (batch.rank() > 0) matrix.data += i * steps[0];
+    return matrix;
+  }
+  bool stretched() const {
+    for (int axis = 0; axis < batch.rank(); ++axis)
+      if (batch[axis] != 1 && steps[axis] == 0) return true;
+    return false;
+  }
+};
+using Matrices = MatricesOf<real>;
+using ConstMatrices = MatricesOf<const real>;
+
+// C = activation(alpha A B + bias), or C += alpha A B.
+struct GemmOptions {
+  bool accumulate = false;  // add to C; then there is no bias and no activation
+  real alpha = 1;
+  const real* bias = nullptr;  // one for each column of C, which is not transposed then
   Activation activation = Activation::none;
-  real* before_activation =
-      nullptr;  // if given, A B + bias is stored here too (ldc as C): what a backward needs
+  real* before_activation = nullptr;  // if given, alpha A B + bias is stored here too, laid out like C
 };
 
-void gemm(const Gemm& shape, const real* a, const real* b, real* c);
+void gemm(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options = {});
 
-// The same on the calling thread alone, for use inside a parallel loop.
-void gemm_serial(const Gemm& shape, const real* a, const real* b, real* c);
-
-// `count` products of one shape: the i-th is on a + a_offset[i], b + b_offset[i], c + c_offset[i]. The parts
-// of C must not overlap.
-void gemm_batched(const Gemm& shape, Index count, const real* a, const Index* a_offset, const real* b,
-                  const Index* b_offset, real* c, const Index* c_offset);
+// All products of a batch. Matrices of C must not overlap; but where C is stretched, and `accumulate` is set,
+// its products are added up, one after another.
+void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, const GemmOptions& options = {});
 
 // Three nested loops: what the fast version is held against in the tests, and where to start reading.
-void gemm_reference(const Gemm& shape, const real* a, const real* b, real* c);
+void gemm_reference(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+                    const GemmOptions& options = {});
 
 }  // namespace attn

@@ -30,7 +30,7 @@ ATTN_DECLARE_TARGET(v4)
 namespace attn {
 namespace {
 
-// A set may be built only from functions that this CPU can run: the tables are filled behind the checks.
+// A table is filled by functions of its target, so only after the check that this CPU can run them.
 std::vector<Kernels> detect() {
   std::vector<Kernels> sets = {ATTN_TABLE(baseline)};
 #ifdef ATTN_HAS_v3

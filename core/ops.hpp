@@ -15,15 +15,12 @@ Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
 Tensor div(const Tensor& a, const Tensor& b);
-Tensor pow(const Tensor& a, const Tensor& b);
 Tensor add(const Tensor& x, real value);
 Tensor mul(const Tensor& x, real value);
 Tensor pow(const Tensor& x, real exponent);
 Tensor neg(const Tensor& x);
 Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);
-Tensor sin(const Tensor& x);
-Tensor cos(const Tensor& x);
 Tensor exp(const Tensor& x);
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);  // 1 / (1 + exp(-x))
@@ -34,7 +31,7 @@ Tensor gelu(const Tensor& x, bool tanh_form = false);
 Tensor activate(const Tensor& x, Activation activation);
 // condition ? a : b, element by element; the condition is true where it is not 0.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
-Tensor masked_fill(const Tensor& x, const Tensor& mask, real value);  // value where the mask is not 0
+Tensor broadcast_to(const Tensor& x, const Shape& shape);
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
@@ -64,7 +61,7 @@ struct TopK {
   IntTensor indices;  // (..., k)
 };
 TopK top_k(const Tensor& x, Index k);  // over the last axis
-// Over the last axis. A row of nothing but -inf gives zeros, not NaN: nothing to see, nothing seen.
+// Over the last axis. A row of nothing but -inf gives zeros, not NaN: it sees nothing, so it takes nothing.
 Tensor softmax(const Tensor& x);
 Tensor log_softmax(const Tensor& x);
 
@@ -76,15 +73,12 @@ Tensor concat(const std::vector<Tensor>& parts, int axis = 0);
 Tensor stack(const std::vector<Tensor>& parts, int axis = 0);     // along a new axis
 Tensor slice(const Tensor& x, int axis, Index begin, Index end);  // begin <= i < end
 Tensor select(const Tensor& x, int axis, Index i);  // one slice, its axis removed; -1 is the last
-std::vector<Tensor> split(const Tensor& x, Index size,
-                          int axis = 0);  // parts of `size`; the last may be smaller
-Tensor broadcast_to(const Tensor& x, const Shape& shape);
+// Parts of `size` along an axis; the last may be smaller.
+std::vector<Tensor> split(const Tensor& x, Index size, int axis = 0);
 
 // By index (core/ops_index.cpp).
 Tensor embedding(const Tensor& table, const IntTensor& ids);      // (V, C), (...) -> (..., C)
 Tensor take_rows(const Tensor& x, const std::vector<int>& rows);  // (R, ...) -> (rows, ...); rows may repeat
-// Picks along `axis`: out[i][j] = x[index[i][j]][j] for axis 0. The index has x's shape but for that axis.
-Tensor gather(const Tensor& x, int axis, const IntTensor& index);
 
 // Products (core/ops_matmul.cpp).
 enum class Transpose { none, first, second, both };
@@ -113,8 +107,12 @@ struct AttentionOptions {
   Rng* rng = nullptr;
 };
 // q (B,T,H*D), k and v (B,S,kv_heads*D) -> (B,T,H*D). A query that sees no key gets zeros. Memory does not
-// grow with T*S: scores exist only tile by tile, and the backward computes them again.
+// grow with T*S: scores exist only tile by tile, and the backward recomputes them.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
+
+// Rotary positions (core/ops_rope.cpp): rotates the pair (2i, 2i+1) of each head of x (B,T,H*D) at position
+// first + t by the angle (first + t) ω_i, ω_i = 10000^(-2i/D).
+Tensor rope(const Tensor& x, Index heads, Index first_position = 0);
 
 // Normalisation over the last axis, and dropout (core/ops_norm.cpp). Gain and bias (C) may be empty.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5));

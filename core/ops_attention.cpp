@@ -7,20 +7,21 @@
 // Note [Online softmax]: the softmax of a row needs its maximum and its sum, but the row arrives in tiles. So
 // we keep, for each query, the maximum m and the sum l of exp(s - m) so far, and the output O computed with
 // them. When a tile raises the maximum to m', everything so far was too large by exp(m' - m): l and O are
-// multiplied by exp(m - m') before the tile's share is added. At the end O / l is exactly the
-// softmax-weighted sum.
+// multiplied by exp(m - m') before the tile's share is added. At the end O / l is exactly the weighted sum.
+// (FlashAttention, Dao et al. 2022.)
 //
-// The backward has m + log l (one number a query) from the forward, so it gets the weights of a tile again
+// The backward has m + log l (one number per query) from the forward, so it recomputes the weights of a tile
 // as P = exp(S - m - log l), and then
 //   dV = Pᵀ dO,   dP = dO Vᵀ,   dS = P (dP - δ) with δ = Σ_d dO O,   dQ = scale dS K,   dK = scale dSᵀ Q.
 // δ is what softmax's own Σ_j P_j dP_j comes to, because O = P V.
-#include <algorithm>  // fill, max, min
+#include <algorithm>  // clamp, copy, fill, max, min
 #include <cmath>      // log, sqrt
+#include <limits>     // numeric_limits
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/gemm.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -29,38 +30,30 @@ namespace {
 constexpr Index query_tile = 96, key_tile = 128;
 constexpr real infinity = std::numeric_limits<real>::infinity();
 
-struct Range {
-  Index begin, end;
-};
-
-// The sizes and settings of one call, and who sees whom.
-struct Geometry {
-  Index B, T, S, H, kv_heads, D;
+// The inputs, sizes and settings of one call, and who sees whom.
+struct Attention {
+  Tensor q, k, v;
+  Index B = q.shape()[0], T = q.shape()[1], S = k.shape()[1], H, kv_heads, D;
   real scale;
-  bool causal;
-  Index window;
-  IntTensor key_lengths;
-  Tensor bias;
-  Index bias_batch_step = 0, bias_head_step = 0;
+  Mask mask;
+  Index bias_batch_step = 0, bias_head_step = 0;  // 0 where batches or heads share the bias
   double dropout;
   std::uint64_t key = 0, counter = 0;
 
-  Geometry(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options);
+  Attention(const Tensor& queries, const Tensor& keys, const Tensor& values, const AttentionOptions& options);
 
-  Index q_stride() const { return H * D; }
-  Index kv_stride() const { return kv_heads * D; }
   Index tile_stride() const { return (std::min(S, key_tile) + 15) / 16 * 16; }
   Index padded_S() const { return (S + 15) / 16 * 16; }
 
-  // The keys that query t of batch b sees: one range, whatever the mask. The last query stands beside the
-  // last key.
+  // The keys that query t of batch b sees: one range, whatever the mask. The last query is aligned
+  // with the last key.
   Range visible(Index b, Index t) const {
     const Index position = t + S - T;
-    Range keys{0, key_lengths.numel() ? key_lengths[b] : S};
-    if (causal) keys.end = std::min(keys.end, position + 1);
-    if (window > 0) {
-      keys.begin = std::max(keys.begin, position - window + 1);
-      keys.end = std::min(keys.end, position + window);
+    Range keys{0, mask.key_lengths.numel() ? mask.key_lengths[b] : S};
+    if (mask.causal) keys.end = std::min(keys.end, position + 1);
+    if (mask.window > 0) {
+      keys.begin = std::max(keys.begin, position - mask.window + 1);
+      keys.end = std::min(keys.end, position + mask.window);
     }
     keys.end = std::max(keys.begin, keys.end);
     return keys;
@@ -78,29 +71,34 @@ struct Geometry {
   }
 };
 
-Geometry::Geometry(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+Attention::Attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                     const AttentionOptions& options)
+    : q(queries),
+      k(keys),
+      v(values),
+      H(options.heads),
+      kv_heads(options.kv_heads ? options.kv_heads : H),
+      mask(options.mask),
+      dropout(options.dropout) {
   const auto shapes = [&] {
     return fmt::format("q {} k {} v {}", q.shape().str(), k.shape().str(), v.shape().str());
   };
   if (q.rank() != 3 || k.rank() != 3 || !(k.shape() == v.shape()) || q.shape()[0] != k.shape()[0])
     fail("attention: {}: expected (B,T,C), (B,S,C) and (B,S,C)", shapes());
-  B = q.shape()[0], T = q.shape()[1], S = k.shape()[1], H = options.heads;
-  kv_heads = options.kv_heads ? options.kv_heads : H;
   if (H < 1 || kv_heads < 1 || q.shape()[2] % H || H % kv_heads)
     fail("attention: {}: {} channels do not divide into {} heads, or those into {} groups", shapes(),
          q.shape()[2], H, kv_heads);
   D = q.shape()[2] / H;
   if (k.shape()[2] != kv_heads * D)
     fail("attention: {}: keys should have {} heads of {} channels", shapes(), kv_heads, D);
-  scale = options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<real>(D));
-  causal = options.mask.causal, window = options.mask.window;
-  key_lengths = options.mask.key_lengths, bias = options.mask.bias;
+  scale = options.scale != 0 ? options.scale : 1 / std::sqrt(real(D));
+  const IntTensor& key_lengths = mask.key_lengths;
   if (key_lengths.numel() && !(key_lengths.shape() == Shape{B}))
     fail("attention: key_lengths has shape {}, not ({})", key_lengths.shape().str(), B);
   for (Index b = 0; b < key_lengths.numel(); ++b)
     if (key_lengths[b] < 0 || key_lengths[b] > S)
       fail("attention: key_lengths[{}] is {}, but there are {} keys", b, key_lengths[b], S);
-  if (bias) {
+  if (const Tensor& bias = mask.bias) {
     const Index rank = bias.rank();
     const Index heads = rank >= 3 ? bias.shape()[-3] : 1, batches = rank >= 4 ? bias.shape()[-4] : 1;
     if (rank < 2 || rank > 4 || bias.shape()[-1] != S || bias.shape()[-2] != T ||
@@ -109,7 +107,6 @@ Geometry::Geometry(const Tensor& q, const Tensor& k, const Tensor& v, const Atte
     bias_head_step = heads > 1 ? T * S : 0;
     bias_batch_step = batches > 1 ? heads * T * S : 0;
   }
-  dropout = options.dropout;
   if (!(dropout >= 0 && dropout < 1))
     fail("attention: a dropout of {} is not a probability below 1", dropout);
   if (dropout > 0) {
@@ -119,217 +116,185 @@ Geometry::Geometry(const Tensor& q, const Tensor& k, const Tensor& v, const Atte
   }
 }
 
-// The work on one tile: queries x keys of head h in batch b, in a buffer of the thread's.
+// One tile: some queries and some keys of head h in batch b.
 struct Tile {
-  const Geometry& geometry;
+  const Attention& call;
   Index b, h;
-  Range queries, keys;
+  Range queries, keys = {0, 0};
 
   Index rows() const { return queries.end - queries.begin; }
   Index columns() const { return keys.end - keys.begin; }
-  Index stride() const { return geometry.tile_stride(); }
-
-  // Where this tile's rows start in q (and the output), and in k and v.
-  Index q_offset() const { return ((b * geometry.T + queries.begin) * geometry.H + h) * geometry.D; }
-  Index kv_offset() const {
-    const Index kv_head = h / (geometry.H / geometry.kv_heads);
-    return ((b * geometry.S + keys.begin) * geometry.kv_heads + kv_head) * geometry.D;
-  }
-  Index row_offset() const { return (b * geometry.H + h) * geometry.T + queries.begin; }
-
-  // out (rows, stride) = alpha X Yᵀ, X the queries' rows and Y the keys'.
-  void product(const real* x, const real* y, real alpha, real* out) const {
-    Gemm shape;
-    shape.m = rows(), shape.n = columns(), shape.k = geometry.D, shape.alpha = alpha;
-    shape.lda = geometry.q_stride(), shape.ldb = geometry.kv_stride(), shape.ldc = stride();
-    shape.transpose_b = true;
-    gemm_serial(shape, x + q_offset(), y + kv_offset(), out);
-  }
-
-  // The queries' rows of `out` (+)= alpha M Y, M (rows, stride).
-  void add_to_queries(const real* m, const real* y, real alpha, real* out, bool accumulate) const {
-    Gemm shape;
-    shape.m = rows(), shape.n = geometry.D, shape.k = columns(), shape.alpha = alpha,
-    shape.accumulate = accumulate;
-    shape.lda = stride(), shape.ldb = geometry.kv_stride(), shape.ldc = geometry.q_stride();
-    gemm_serial(shape, m, y + kv_offset(), out + q_offset());
-  }
-
-  // The keys' rows of `out` += alpha Mᵀ X.
-  void add_to_keys(const real* m, const real* x, real alpha, real* out) const {
-    Gemm shape;
-    shape.m = columns(), shape.n = geometry.D, shape.k = rows(), shape.alpha = alpha, shape.accumulate = true;
-    shape.lda = stride(), shape.ldb = geometry.q_stride(), shape.ldc = geometry.kv_stride();
-    shape.transpose_a = true;
-    gemm_serial(shape, m, x + q_offset(), out + kv_offset());
-  }
-
+  Index first_row() const { return (b * call.H + h) * call.T + queries.begin; }  // among those of all heads
   Index bias_offset(Index t) const {
-    return b * geometry.bias_batch_step + h * geometry.bias_head_step + t * geometry.S + keys.begin;
+    return b * call.bias_batch_step + h * call.bias_head_step + t * call.S + keys.begin;
   }
 
-  void scores(const real* q, const real* k, real* out) const {
-    product(q, k, geometry.scale, out);
-    for (Index r = 0; r < rows(); ++r) {
-      real* row = out + r * stride();
+  // The queries' rows of q, the output or a gradient, and the keys' rows of k, v or a gradient: (…, D).
+  template <class Number>
+  MatrixOf<Number> of_queries(Number* x) const {
+    return {x + ((b * call.T + queries.begin) * call.H + h) * call.D, rows(), call.D, call.H * call.D};
+  }
+  template <class Number>
+  MatrixOf<Number> of_keys(Number* x) const {
+    const Index kv_head = h / (call.H / call.kv_heads);
+    return {x + ((b * call.S + keys.begin) * call.kv_heads + kv_head) * call.D, columns(), call.D,
+            call.kv_heads * call.D};
+  }
+  // A matrix (rows, columns) in a buffer; up to the stride, its rows are padding.
+  Matrix in(real* buffer) const { return {buffer, rows(), columns(), call.tile_stride()}; }
+
+  // scale Q Kᵀ + bias, and -inf where a query does not see a key.
+  Matrix scores(real* buffer) const {
+    const Matrix S = in(buffer);
+    gemm(of_queries(call.q.data()), of_keys(call.k.data()).T(), S, {.alpha = call.scale});
+    for (Index r = 0; r < S.rows; ++r) {
+      real* row = S.at(r, 0);
       const Index t = queries.begin + r;
-      if (geometry.bias) kernels().add(columns(), row, geometry.bias.data() + bias_offset(t), row);
-      const Range seen = geometry.visible(b, t);
-      const Index begin = std::clamp<Index>(seen.begin - keys.begin, 0, columns());
-      const Index end = std::clamp<Index>(seen.end - keys.begin, begin, columns());
+      if (call.mask.bias) kernels().add(S.cols, row, call.mask.bias.data() + bias_offset(t), row);
+      const Range seen = call.visible(b, t);
+      const Index begin = std::clamp<Index>(seen.begin - keys.begin, 0, S.cols);
+      const Index end = std::clamp<Index>(seen.end - keys.begin, begin, S.cols);
       std::fill(row, row + begin, -infinity);
-      std::fill(row + end, row + stride(), -infinity);  // the padding, too
+      std::fill(row + end, row + S.stride, -infinity);  // the padding, too
     }
+    return S;
   }
 
-  void drop(real* weights) const {
-    if (geometry.dropout == 0) return;
+  void drop(const Matrix& weights) const {
+    if (call.dropout == 0) return;
     const auto apply = [&](Index n, real* at, Index position) {
-      kernels().dropout(n, at, at, static_cast<std::uint32_t>(geometry.dropout * 0x1p32),
-                        static_cast<real>(1 / (1 - geometry.dropout)), geometry.key,
-                        geometry.counter + static_cast<std::uint64_t>(position), false);
+      const Dropout dropout{.threshold = std::uint32_t(call.dropout * 0x1p32),
+                            .scale = real(1 / (1 - call.dropout)),
+                            .key = call.key,
+                            .counter = call.counter + std::uint64_t(position)};
+      kernels().dropout(n, dropout, at, {at, false});
     };
-    const Index first = row_offset() * geometry.padded_S() + keys.begin;
-    if (stride() == geometry.padded_S()) return apply(rows() * stride(), weights, first);
-    for (Index r = 0; r < rows(); ++r)
-      apply(stride(), weights + r * stride(), first + r * geometry.padded_S());
+    const Index stride = weights.stride, padded = call.padded_S(), first = first_row() * padded + keys.begin;
+    if (stride == padded) return apply(weights.rows * stride, weights.data, first);
+    for (Index r = 0; r < weights.rows; ++r) apply(stride, weights.at(r, 0), first + r * padded);
+  }
+
+  // Calls body(tile) for the tiles of these queries, with all the keys that they see.
+  template <class Body>
+  void for_each_key_tile(const Body& body) const {
+    const Range all = call.visible(b, queries);
+    for (Index begin = all.begin / key_tile * key_tile; begin < all.end; begin += key_tile)
+      body(Tile{call, b, h, queries, {begin, std::min(begin + key_tile, call.S)}});
   }
 };
 
-template <class Body>
-void for_each_tile(const Geometry& geometry, Index b, Index h, Range queries, const Body& body) {
-  const Range keys = geometry.visible(b, queries);
-  for (Index begin = keys.begin / key_tile * key_tile; begin < keys.end; begin += key_tile)
-    body(Tile{geometry, b, h, queries, {begin, std::min(begin + key_tile, geometry.S)}});
-}
-
-// Work for one thread costs about so many multiplications; less is not worth sharing.
-Index unit_grain(const Geometry& geometry, Index units) {
-  const Index work =
-      geometry.B * geometry.H * geometry.T * geometry.S * geometry.D / std::max<Index>(1, units);
+// Less work than about 100,000 multiplications is not worth a thread.
+Index unit_grain(const Attention& call, Index units) {
+  const Index work = call.B * call.H * call.T * call.S * call.D / std::max<Index>(1, units);
   return 1 + 100000 / (work + 1);
 }
 
-void attend(const Geometry& geometry, const real* q, const real* k, const real* v, Index b, Index h,
-            real* out, real* log_sum_exp) {
-  Scratch<real> scores(query_tile * geometry.tile_stride());
+void attend(const Attention& call, Index b, Index h, real* out, real* log_sum_exp) {
+  Scratch<real> scores(query_tile * call.tile_stride());
   real max[query_tile], sum[query_tile], rescale[query_tile];
-  for (Index begin = 0; begin < geometry.T; begin += query_tile) {
-    const Range queries{begin, std::min(begin + query_tile, geometry.T)};
-    const Tile whole{geometry, b, h, queries, {0, 0}};
-    const Index rows = whole.rows(), stride = geometry.q_stride();
-    real* o = out + whole.q_offset();
-    std::fill(max, max + rows, -infinity);
-    std::fill(sum, sum + rows, real{0});
+  for (Index begin = 0; begin < call.T; begin += query_tile) {
+    const Tile rows{call, b, h, {begin, std::min(begin + query_tile, call.T)}};
+    const Matrix O = rows.of_queries(out);
+    std::fill(max, max + O.rows, -infinity);
+    std::fill(sum, sum + O.rows, real{0});
     bool first = true;
-    for_each_tile(geometry, b, h, queries, [&](const Tile& tile) {
-      tile.scores(q, k, scores.data());
-      kernels().online_softmax(rows, tile.stride(), scores.data(), max, sum, rescale);
-      tile.drop(scores.data());
+    rows.for_each_key_tile([&](const Tile& tile) {
+      const Matrix P = tile.scores(scores.data());
+      kernels().online_softmax(P.rows, P.stride, P.data, {max, sum, rescale});
+      tile.drop(P);
       if (!first)
-        for (Index r = 0; r < rows; ++r)
-          kernels().scale(geometry.D, rescale[r], o + r * stride, o + r * stride);
-      tile.add_to_queries(scores.data(), v, 1, out, !first);
+        for (Index r = 0; r < O.rows; ++r) kernels().scale(O.cols, rescale[r], O.at(r, 0), O.at(r, 0));
+      gemm(P, tile.of_keys(call.v.data()), O, {.accumulate = !first});  // O += P V
       first = false;
     });
-    for (Index r = 0; r < rows; ++r) {
-      real* row = o + r * stride;
+    for (Index r = 0; r < O.rows; ++r) {
+      real* row = O.at(r, 0);
       const bool blind = sum[r] == 0;  // this query sees no key
       if (blind)
-        std::fill(row, row + geometry.D, real{0});
+        std::fill(row, row + O.cols, real{0});
       else
-        kernels().scale(geometry.D, 1 / sum[r], row, row);
+        kernels().scale(O.cols, 1 / sum[r], row, row);
       // For a blind query the backward's exp(score - inf) is then 0, as it should be.
-      log_sum_exp[whole.row_offset() + r] = blind ? infinity : max[r] + std::log(sum[r]);
+      log_sum_exp[rows.first_row() + r] = blind ? infinity : max[r] + std::log(sum[r]);
     }
   }
 }
 
+// What the forward left for the backward, and the gradients, null where none is wanted.
+struct Result {
+  const real *out, *d_out, *log_sum_exp;
+};
 struct Gradients {
-  real *q, *k, *v, *bias;  // null where none is wanted
+  real *q, *k, *v, *bias;
 };
 
-void attend_backward(const Geometry& geometry, const real* q, const real* k, const real* v, Index b, Index h,
-                     const real* out, const real* d_out, const real* log_sum_exp,
+void attend_backward(const Attention& call, Index b, Index h, const Result& result,
                      const Gradients& gradients) {
-  const Index size = query_tile * geometry.tile_stride();
+  const Index size = query_tile * call.tile_stride();
   Scratch<real> buffers(3 * size);
-  real *weights = buffers.data(), *d_scores = weights + size, *dropped = d_scores + size, delta[query_tile];
-  for (Index begin = 0; begin < geometry.T; begin += query_tile) {
-    const Range queries{begin, std::min(begin + query_tile, geometry.T)};
-    const Tile whole{geometry, b, h, queries, {0, 0}};
-    for (Index r = 0; r < whole.rows(); ++r) {
-      const Index row = whole.q_offset() + r * geometry.q_stride();
-      delta[r] = kernels().dot(geometry.D, out + row, d_out + row);
-    }
-    for_each_tile(geometry, b, h, queries, [&](const Tile& tile) {
-      const Index rows = tile.rows(), stride = tile.stride();
-      tile.scores(q, k, weights);
-      kernels().weights_again(rows, stride, weights, log_sum_exp + tile.row_offset());
-      if (gradients.v) {
-        const real* used = weights;
-        if (geometry.dropout > 0) {
-          std::copy(weights, weights + rows * stride, dropped);
-          tile.drop(dropped);
-          used = dropped;
+  real delta[query_tile];
+  for (Index begin = 0; begin < call.T; begin += query_tile) {
+    const Tile rows{call, b, h, {begin, std::min(begin + query_tile, call.T)}};
+    const ConstMatrix O = rows.of_queries(result.out), dO = rows.of_queries(result.d_out);
+    for (Index r = 0; r < O.rows; ++r) delta[r] = kernels().dot(O.cols, O.at(r, 0), dO.at(r, 0));
+    rows.for_each_key_tile([&](const Tile& tile) {
+      const ConstMatrix Q = tile.of_queries(call.q.data()), K = tile.of_keys(call.k.data()),
+                        V = tile.of_keys(call.v.data());
+      const Matrix P = tile.scores(buffers.data()), dS = tile.in(P.data + size);
+      kernels().recompute_weights(P.rows, P.stride, P.data, result.log_sum_exp + tile.first_row());
+      if (gradients.v) {  // dV = Pᵀ dO, with the weights that dropout left
+        Matrix used = P;
+        if (call.dropout > 0) {
+          used.data = dS.data + size;
+          std::copy(P.data, P.data + P.rows * P.stride, used.data);
+          tile.drop(used);
         }
-        tile.add_to_keys(used, d_out, 1, gradients.v);
+        gemm(used.T(), dO, tile.of_keys(gradients.v), {.accumulate = true});
       }
       if (!gradients.q && !gradients.k && !gradients.bias) return;
-      tile.product(d_out, v, 1, d_scores);
-      for (Index r = 0; r < rows; ++r)  // the padding holds old numbers, and 0 times NaN is NaN
-        std::fill(d_scores + r * stride + tile.columns(), d_scores + (r + 1) * stride, real{0});
-      tile.drop(d_scores);
-      kernels().scores_backward(rows, stride, weights, d_scores, delta);
-      if (gradients.q) tile.add_to_queries(d_scores, k, geometry.scale, gradients.q, true);
-      if (gradients.k) tile.add_to_keys(d_scores, q, geometry.scale, gradients.k);
-      if (gradients.bias)
-        for (Index r = 0; r < rows; ++r) {
-          real* to = gradients.bias + tile.bias_offset(queries.begin + r);
-          kernels().add(tile.columns(), to, d_scores + r * stride, to);
-        }
+      gemm(dO, V.T(), dS);                 // dP, which becomes dS = P (dP - δ)
+      for (Index r = 0; r < dS.rows; ++r)  // the padding holds old numbers, and 0 times NaN is NaN
+        std::fill(dS.at(r, dS.cols), dS.at(r + 1, 0), real{0});
+      tile.drop(dS);
+      kernels().scores_backward(P.rows, P.stride, P.data, dS.data, delta);
+      const GemmOptions scaled{.accumulate = true, .alpha = call.scale};
+      if (gradients.q) gemm(dS, K, tile.of_queries(gradients.q), scaled);   // dQ = scale dS K
+      if (gradients.k) gemm(dS.T(), Q, tile.of_keys(gradients.k), scaled);  // dK = scale dSᵀ Q
+      for (Index r = 0; gradients.bias && r < dS.rows; ++r) {
+        real* to = gradients.bias + tile.bias_offset(tile.queries.begin + r);
+        kernels().add(dS.cols, to, dS.at(r, 0), to);
+      }
     });
   }
-}
-
-// The gradient buffer of a tensor, zeroed if it is new; null if it needs none.
-real* zeroed_grad(const Tensor& tensor) {
-  if (!tensor || !tensor.needs_grad()) return nullptr;
-  const GradTarget target = grad_target(tensor);
-  if (!target.accumulate) std::fill(target.data, target.data + tensor.numel(), real{0});
-  return target.data;
 }
 
 }  // namespace
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
-  const Geometry geometry(q, k, v, options);
-  const Tensor out = empty(q.shape()), log_sum_exp = empty({geometry.B, geometry.H, geometry.T});
-  const Index units = geometry.B * geometry.H;
-  parallel_for(units, unit_grain(geometry, units), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i)
-      attend(geometry, q.data(), k.data(), v.data(), i / geometry.H, i % geometry.H, out.data(),
-             log_sum_exp.data());
+  const Attention call(q, k, v, options);
+  const Tensor out = empty(q.shape()), log_sum_exp = empty({call.B, call.H, call.T});
+  const Index units = call.B * call.H;
+  parallel_for(units, unit_grain(call, units), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) attend(call, i / call.H, i % call.H, out.data(), log_sum_exp.data());
   });
 
-  return record(
-      out, "attention", {q, k, v, geometry.bias}, [q, k, v, geometry, log_sum_exp](const Tensor& out) {
-        const Gradients gradients{zeroed_grad(q), zeroed_grad(k), zeroed_grad(v), zeroed_grad(geometry.bias)};
-        // A unit owns every number it adds to: heads that share keys, and those that share a bias, stay
-        // together.
-        const bool shared_batch = gradients.bias && geometry.bias_batch_step == 0;
-        const bool shared_heads = gradients.bias && geometry.bias_head_step == 0;
-        const Index batches = shared_batch ? geometry.B : 1, groups = shared_heads ? geometry.kv_heads : 1;
-        const Index heads = groups * (geometry.H / geometry.kv_heads);
-        const Index across = geometry.H / heads, units = geometry.B / std::max<Index>(1, batches) * across;
-        parallel_for(units, unit_grain(geometry, units), [&](Index begin, Index end) {
-          for (Index unit = begin; unit < end; ++unit)
-            for (Index b = unit / across * batches; b < (unit / across + 1) * batches; ++b)
-              for (Index h = unit % across * heads; h < (unit % across + 1) * heads; ++h)
-                attend_backward(geometry, q.data(), k.data(), v.data(), b, h, out.data(), grad_data(out),
-                                log_sum_exp.data(), gradients);
-        });
-      });
+  return record(out, "attention", {q, k, v, call.mask.bias}, [call, log_sum_exp](const Tensor& out) {
+    const Result result{out.data(), grad_data(out), log_sum_exp.data()};
+    const Gradients gradients{zeroed_grad(call.q), zeroed_grad(call.k), zeroed_grad(call.v),
+                              zeroed_grad(call.mask.bias)};
+    // A unit owns every number it adds to: heads that share keys, and those that share a bias, stay together.
+    const bool shared_batch = gradients.bias && call.bias_batch_step == 0;
+    const bool shared_heads = gradients.bias && call.bias_head_step == 0;
+    const Index batches = shared_batch ? call.B : 1, groups = shared_heads ? call.kv_heads : 1;
+    const Index heads = groups * (call.H / call.kv_heads);
+    const Index across = call.H / heads, units = call.B / std::max<Index>(1, batches) * across;
+    parallel_for(units, unit_grain(call, units), [&](Index begin, Index end) {
+      for (Index unit = begin; unit < end; ++unit)
+        for (Index b = unit / across * batches; b < (unit / across + 1) * batches; ++b)
+          for (Index h = unit % across * heads; h < (unit % across + 1) * heads; ++h)
+            attend_backward(call, b, h, result, gradients);
+    });
+  });
 }
 
 }  // namespace attn

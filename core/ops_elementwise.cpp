@@ -1,16 +1,18 @@
-#include <cmath>  // cos, log, pow, sin, sqrt
+#include <algorithm>  // fill
+#include <cmath>      // log, pow, sqrt
+#include <utility>    // make_pair
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
 namespace {
 
 // Walks two operands of a broadcast op side by side with its result. Axes are merged as far as both operands
-// step evenly over them; what is left is rows of `count` elements in which an operand either moves on with
-// the result (step 1) or stands still (step 0).
+// step evenly over them; what is left is rows in which an operand either moves on with the result (step 1) or
+// stands still (step 0).
 class Broadcast {
  public:
   Broadcast(const Shape& out, const Shape& a, const Shape& b) {
@@ -27,19 +29,22 @@ class Broadcast {
       else
         axes_[rank_++] = {size, a_step, b_step};
     }
-    if (rank_ == 0 || out.numel() == 0) axes_[0] = {out.numel(), 0, 0}, rank_ = 1;
+    if (rank_ == 0 || out.numel() == 0) {
+      axes_[0] = {out.numel(), 0, 0};
+      rank_ = 1;
+    }
   }
 
   bool same_shape() const { return rank_ == 1 && axes_[0].a_step == 1 && axes_[0].b_step == 1; }
 
-  // row(out offset, a offset, b offset, count, a step, b step)
-  template <class Row>
-  void for_each_row(const Row& row) const {
+  // Calls function(i, j, k) for each element i of the result, which comes from elements j of a and k of b.
+  template <class Function>
+  void for_each(const Function& function) const {
     Index position[Shape::max_rank] = {}, out = 0, a = 0, b = 0;
     const Axis inner = axes_[0];
     if (inner.size == 0) return;
     while (true) {
-      row(out, a, b, inner.size, inner.a_step, inner.b_step);
+      for (Index i = 0; i < inner.size; ++i) function(out + i, a + i * inner.a_step, b + i * inner.b_step);
       out += inner.size;
       int axis = 1;
       for (; axis < rank_; ++axis) {
@@ -65,58 +70,43 @@ class Broadcast {
   int rank_ = 0;
 };
 
-template <class Function>
-void for_each_pair(const Broadcast& broadcast, const Function& function) {
-  broadcast.for_each_row([&](Index out, Index a, Index b, Index count, Index a_step, Index b_step) {
-    for (Index i = 0; i < count; ++i) function(out + i, a + i * a_step, b + i * b_step);
-  });
-}
-
-// Adds function(out, a, b) to the gradient of an operand of a broadcast op. Where the operand was stretched,
-// one of its elements had a part in several results: their gradients add up.
+// Adds function(i, j, k) to the gradient of an operand of a broadcast op, the first or the second. Where the
+// operand was stretched, one of its elements had a part in several results: their gradients add up.
 template <class Function>
 void add_broadcast_grad(const Tensor& operand, const Broadcast& broadcast, bool first,
                         const Function& function) {
-  const GradTarget target = grad_target(operand);
-  if (!target.accumulate) std::fill(target.data, target.data + operand.numel(), real{0});
-  for_each_pair(broadcast,
-                [&](Index out, Index a, Index b) { target.data[first ? a : b] += function(out, a, b); });
+  if (broadcast.same_shape()) return add_grad(operand, [&](Index i) { return function(i, i, i); });
+  real* gradient = zeroed_grad(operand);
+  broadcast.for_each([&](Index i, Index j, Index k) { gradient[first ? j : k] += function(i, j, k); });
 }
 
-// A binary op given by three functions: f(x, y), and what a gradient g of the result hands on to x and to y.
-// `kernel`, if there is one, does the case without broadcasting.
-template <class F, class DX, class DY>
-Tensor binary(const char* op, const Tensor& a, const Tensor& b, F f, DX dx, DY dy,
-              void (*kernel)(Index, const real*, const real*, real*) = nullptr) {
-  const Tensor out = empty(a.shape() == b.shape() ? a.shape() : broadcast_shape(op, a.shape(), b.shape()));
+// The name of a binary op, and its kernel for operands of one shape.
+struct BinaryOp {
+  const char* name;
+  void (*kernel)(Index, const real*, const real*, real*);
+};
+
+// A binary op given by two functions: f(x, y), and what a gradient g of the result passes on to x and y.
+template <class F, class D>
+Tensor binary(const BinaryOp& op, const Tensor& a, const Tensor& b, F f, D gradients) {
+  const Tensor out =
+      empty(a.shape() == b.shape() ? a.shape() : broadcast_shape(op.name, a.shape(), b.shape()));
   const Broadcast broadcast(out.shape(), a.shape(), b.shape());
   const real *x = a.data(), *y = b.data();
   real* z = out.data();
   if (broadcast.same_shape())
-    parallel_for(out.numel(), elementwise_grain, [&](Index begin, Index end) {
-      if (kernel) return kernel(end - begin, x + begin, y + begin, z + begin);
-      for (Index i = begin; i < end; ++i) z[i] = f(x[i], y[i]);
-    });
+    parallel_for(out.numel(), elementwise_grain,
+                 [&](Index begin, Index end) { op.kernel(end - begin, x + begin, y + begin, z + begin); });
   else
-    for_each_pair(broadcast, [&](Index i, Index j, Index k) { z[i] = f(x[j], y[k]); });
+    broadcast.for_each([&](Index i, Index j, Index k) { z[i] = f(x[j], y[k]); });
 
-  return record(out, op, {a, b}, [a, b, dx, dy](const Tensor& out) {
+  return record(out, op.name, {a, b}, [a, b, gradients](const Tensor& out) {
     const real *x = a.data(), *y = b.data(), *g = grad_data(out);
     const Broadcast broadcast(out.shape(), a.shape(), b.shape());
-    if (a.needs_grad()) {
-      if (broadcast.same_shape())
-        add_grad(a, [&](Index i) { return dx(x[i], y[i], g[i]); });
-      else
-        add_broadcast_grad(a, broadcast, true,
-                           [&](Index i, Index j, Index k) { return dx(x[j], y[k], g[i]); });
-    }
-    if (b.needs_grad()) {
-      if (broadcast.same_shape())
-        add_grad(b, [&](Index i) { return dy(x[i], y[i], g[i]); });
-      else
-        add_broadcast_grad(b, broadcast, false,
-                           [&](Index i, Index j, Index k) { return dy(x[j], y[k], g[i]); });
-    }
+    const auto dx = [=](Index i, Index j, Index k) { return gradients(x[j], y[k], g[i]).first; };
+    const auto dy = [=](Index i, Index j, Index k) { return gradients(x[j], y[k], g[i]).second; };
+    if (a.needs_grad()) add_broadcast_grad(a, broadcast, true, dx);
+    if (b.needs_grad()) add_broadcast_grad(b, broadcast, false, dy);
   });
 }
 
@@ -135,27 +125,8 @@ Tensor unary(const char* op, const Tensor& x, F f, D derivative) {
   });
 }
 
-const char* activation_name(Activation activation) {
-  switch (activation) {
-    case Activation::relu:
-      return "relu";
-    case Activation::gelu:
-      return "gelu";
-    case Activation::gelu_tanh:
-      return "gelu_tanh";
-    case Activation::silu:
-      return "silu";
-    case Activation::tanh:
-      return "tanh";
-    case Activation::sigmoid:
-      return "sigmoid";
-    case Activation::exp:
-      return "exp";
-    case Activation::none:
-      break;
-  }
-  return "identity";
-}
+constexpr const char* activation_names[] = {"none", "relu", "gelu",    "gelu_tanh",
+                                            "silu", "tanh", "sigmoid", "exp"};
 
 // d x^p / dx = p x^(p-1), which is 0 for p = 0 even where x^-1 is not finite.
 real power_derivative(real x, real p) { return p == 0 ? real{0} : p * std::pow(x, p - 1); }
@@ -165,8 +136,8 @@ real power_derivative(real x, real p) { return p == 0 ? real{0} : p * std::pow(x
 Tensor add(const Tensor& a, const Tensor& b) {
   if (!(a.shape() == b.shape()))
     return binary(
-        "add", a, b, [](real x, real y) { return x + y; },  //
-        [](real, real, real g) { return g; }, [](real, real, real g) { return g; });
+        {"add", kernels().add}, a, b, [](real x, real y) { return x + y; },
+        [](real, real, real g) { return std::make_pair(g, g); });
   const Tensor out = empty(a.shape());
   parallel_for(out.numel(), elementwise_grain, [&](Index begin, Index end) {
     kernels().add(end - begin, a.data() + begin, b.data() + begin, out.data() + begin);
@@ -180,28 +151,20 @@ Tensor add(const Tensor& a, const Tensor& b) {
 
 Tensor sub(const Tensor& a, const Tensor& b) {
   return binary(
-      "sub", a, b, [](real x, real y) { return x - y; },  //
-      [](real, real, real g) { return g; }, [](real, real, real g) { return -g; }, kernels().sub);
+      {"sub", kernels().sub}, a, b, [](real x, real y) { return x - y; },
+      [](real, real, real g) { return std::make_pair(g, -g); });
 }
 
 Tensor mul(const Tensor& a, const Tensor& b) {
   return binary(
-      "mul", a, b, [](real x, real y) { return x * y; },  //
-      [](real, real y, real g) { return g * y; }, [](real x, real, real g) { return g * x; }, kernels().mul);
+      {"mul", kernels().mul}, a, b, [](real x, real y) { return x * y; },
+      [](real x, real y, real g) { return std::make_pair(g * y, g * x); });
 }
 
 Tensor div(const Tensor& a, const Tensor& b) {
   return binary(
-      "div", a, b, [](real x, real y) { return x / y; },  //
-      [](real, real y, real g) { return g / y; }, [](real x, real y, real g) { return -g * x / (y * y); },
-      kernels().div);
-}
-
-Tensor pow(const Tensor& a, const Tensor& b) {
-  return binary(
-      "pow", a, b, [](real x, real y) { return std::pow(x, y); },
-      [](real x, real y, real g) { return g * power_derivative(x, y); },
-      [](real x, real y, real g) { return x == 0 && y >= 0 ? real{0} : g * std::pow(x, y) * std::log(x); });
+      {"div", kernels().div}, a, b, [](real x, real y) { return x / y; },
+      [](real x, real y, real g) { return std::make_pair(g / y, -g * x / (y * y)); });
 }
 
 Tensor add(const Tensor& x, real value) {
@@ -235,27 +198,18 @@ Tensor sqrt(const Tensor& x) {
       "sqrt", x, [](real x) { return std::sqrt(x); }, [](real, real y) { return real(0.5) / y; });
 }
 
-Tensor sin(const Tensor& x) {
-  return unary(
-      "sin", x, [](real x) { return std::sin(x); }, [](real x, real) { return std::cos(x); });
-}
-
-Tensor cos(const Tensor& x) {
-  return unary(
-      "cos", x, [](real x) { return std::cos(x); }, [](real x, real) { return -std::sin(x); });
-}
-
 Tensor activate(const Tensor& x, Activation activation) {
   if (activation == Activation::none) return x;
   const Tensor y = empty(x.shape());
   parallel_for(x.numel(), elementwise_grain, [&](Index begin, Index end) {
     kernels().activate(activation, end - begin, x.data() + begin, y.data() + begin);
   });
-  return record(y, activation_name(activation), {x}, [x, activation](const Tensor& y) {
+  return record(y, activation_names[int(activation)], {x}, [x, activation](const Tensor& y) {
     const GradTarget target = grad_target(x);
+    const real *from = x.data(), *to = y.data(), *g = grad_data(y);
     parallel_for(x.numel(), elementwise_grain, [&](Index begin, Index end) {
-      kernels().activate_backward(activation, end - begin, x.data() + begin, y.data() + begin,
-                                  grad_data(y) + begin, target.data + begin, target.accumulate);
+      kernels().activate_backward(activation, end - begin, {from + begin, to + begin}, g + begin,
+                                  target.from(begin));
     });
   });
 }
@@ -272,26 +226,22 @@ Tensor gelu(const Tensor& x, bool tanh_form) {
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape shape =
       broadcast_shape("where", broadcast_shape("where", a.shape(), b.shape()), condition.shape());
-  // c ? a : b as a binary op of a and b, with the condition, stretched to the result, seen on the side.
-  const Tensor chosen = broadcast_to(condition.detach(), shape);
-  const Tensor out = empty(shape);
-  const Broadcast broadcast(shape, a.shape(), b.shape());
-  const real* c = chosen.data();
-  for_each_pair(broadcast,
-                [&](Index i, Index j, Index k) { out.data()[i] = c[i] != 0 ? a.data()[j] : b.data()[k]; });
+  // A binary op of a and b, with a condition that is stretched to the result.
+  const Tensor chosen = broadcast_to(condition.detach(), shape), out = empty(shape);
+  const real *c = chosen.data(), *x = a.data(), *y = b.data();
+  real* z = out.data();
+  Broadcast(shape, a.shape(), b.shape()).for_each([=](Index i, Index j, Index k) {
+    z[i] = c[i] != 0 ? x[j] : y[k];
+  });
   return record(out, "where", {a, b}, [a, b, chosen](const Tensor& out) {
     const real *c = chosen.data(), *g = grad_data(out);
     const Broadcast broadcast(out.shape(), a.shape(), b.shape());
-    if (a.needs_grad())
-      add_broadcast_grad(a, broadcast, true,
-                         [&](Index i, Index, Index) { return c[i] != 0 ? g[i] : real{0}; });
-    if (b.needs_grad())
-      add_broadcast_grad(b, broadcast, false,
-                         [&](Index i, Index, Index) { return c[i] != 0 ? real{0} : g[i]; });
+    const auto dx = [=](Index i, Index, Index) { return c[i] != 0 ? g[i] : real{0}; };
+    const auto dy = [=](Index i, Index, Index) { return c[i] != 0 ? real{0} : g[i]; };
+    if (a.needs_grad()) add_broadcast_grad(a, broadcast, true, dx);
+    if (b.needs_grad()) add_broadcast_grad(b, broadcast, false, dy);
   });
 }
-
-Tensor masked_fill(const Tensor& x, const Tensor& mask, real value) { return where(mask, scalar(value), x); }
 
 Tensor broadcast_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
@@ -299,7 +249,7 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
     fail("broadcast_to: {} does not stretch to {}", x.shape().str(), shape.str());
   const Tensor out = empty(shape);
   const Broadcast broadcast(shape, x.shape(), shape);
-  for_each_pair(broadcast, [&](Index i, Index j, Index) { out.data()[i] = x.data()[j]; });
+  broadcast.for_each([&](Index i, Index j, Index) { out.data()[i] = x.data()[j]; });
   return record(out, "broadcast_to", {x}, [x](const Tensor& out) {
     const real* g = grad_data(out);
     const Broadcast broadcast(out.shape(), x.shape(), out.shape());

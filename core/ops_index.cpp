@@ -1,8 +1,10 @@
 #include <algorithm>  // copy, fill
+#include <iterator>   // ssize
+#include <vector>     // vector
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -21,41 +23,18 @@ Tensor embedding(const Tensor& table, const IntTensor& ids) {
   }
   // A row that was looked up several times gets the sum of the gradients.
   return record(out, "embedding", {table}, [table, ids, C, n](const Tensor& out) {
-    const GradTarget target = grad_target(table);
-    if (!target.accumulate) std::fill(target.data, target.data + table.numel(), real{0});
+    real* gradient = zeroed_grad(table);
     for (Index i = 0; i < n; ++i) {
-      real* row = target.data + ids[i] * C;
+      real* row = gradient + ids[i] * C;
       kernels().add(C, row, grad_data(out) + i * C, row);
     }
   });
 }
 
 Tensor take_rows(const Tensor& x, const std::vector<int>& rows) {
-  const Index count = static_cast<Index>(rows.size()), available = x.size(0);
+  const Index count = std::ssize(rows), available = x.size(0);
   const Tensor table = reshape(x, {available, available ? x.numel() / available : 0});
   return reshape(embedding(table, IntTensor({count}, rows)), x.shape().with(0, count));
-}
-
-Tensor gather(const Tensor& x, int axis, const IntTensor& index) {
-  axis = normalize_axis("gather", x.shape(), axis);
-  if (index.shape().rank() != x.rank() || !(index.shape().with(axis, 0) == x.shape().with(axis, 0)))
-    fail("gather: index {} and {} differ in more than axis {}", index.shape().str(), x.shape().str(), axis);
-  const Index size = x.shape()[axis], picks = index.shape()[axis], inner = x.shape().stride(axis);
-  const Tensor out = empty(index.shape());
-  const auto source = [size, picks, inner](const IntTensor& index, Index i) {
-    return (i / (picks * inner) * size + index[i]) * inner + i % inner;
-  };
-  for (Index i = 0; i < out.numel(); ++i) {
-    if (index[i] < 0 || index[i] >= size)
-      fail("gather: index {} is outside axis {} of {}, which has size {}", index[i], axis, x.shape().str(),
-           size);
-    out.data()[i] = x.data()[source(index, i)];
-  }
-  return record(out, "gather", {x}, [x, index, source](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
-    for (Index i = 0; i < out.numel(); ++i) target.data[source(index, i)] += grad_data(out)[i];
-  });
 }
 
 }  // namespace attn

@@ -1,8 +1,8 @@
 #include <algorithm>  // count
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -24,18 +24,25 @@ Tensor cross_entropy(const Tensor& logits, const IntTensor& targets, const Cross
     fail("cross_entropy: none of the targets {} counts: there is no mean", targets.shape().str());
 
   const Tensor losses = empty({rows}), log_sum_exp = empty({rows});
+  const auto entropy_rows = [=] {
+    return CrossEntropyRows{.cols = V,
+                            .x = logits.data(),
+                            .targets = targets.data(),
+                            .ignore = options.ignore,
+                            .smoothing = options.smoothing,
+                            .log_sum_exp = log_sum_exp.data()};
+  };
+  const CrossEntropyRows entropy = entropy_rows();
   parallel_for(rows, row_grain(V), [&](Index begin, Index end) {
-    kernels().cross_entropy(end - begin, V, logits.data() + begin * V, targets.data() + begin, options.ignore,
-                            options.smoothing, losses.data() + begin, log_sum_exp.data() + begin);
+    kernels().cross_entropy({begin, end}, entropy, losses.data());
   });
-  const real average = kernels().sum(rows, losses.data()) / static_cast<real>(count);
+  const real average = kernels().sum(rows, losses.data()) / real(count);
   return record(scalar(average), "cross_entropy", {logits}, [=](const Tensor& out) {
-    const GradTarget target = grad_target(logits);
-    const real scale = grad_data(out)[0] / static_cast<real>(count);
+    const GradTarget d_logits = grad_target(logits);
+    const real scale = grad_data(out)[0] / real(count);
+    const CrossEntropyRows entropy = entropy_rows();
     parallel_for(rows, row_grain(V), [&](Index begin, Index end) {
-      kernels().cross_entropy_backward(end - begin, V, logits.data() + begin * V, targets.data() + begin,
-                                       options.ignore, options.smoothing, scale, log_sum_exp.data() + begin,
-                                       target.data + begin * V, target.accumulate);
+      kernels().cross_entropy_backward({begin, end}, entropy, scale, d_logits);
     });
   });
 }

@@ -1,109 +1,101 @@
-#include <cmath>  // ldexp
+#include <algorithm>  // max
+#include <cmath>      // ldexp
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
 namespace {
 
-void check_parameter(const char* op, const Tensor& x, const Tensor& parameter, const char* name) {
-  if (x.rank() == 0 || x.shape()[-1] == 0)
-    fail("{}: {} has no last axis to normalise over", op, x.shape().str());
-  if (parameter && !(parameter.shape() == Shape{x.shape()[-1]}))
-    fail("{}: the {} {} does not fit the last axis of {}", op, name, parameter.shape().str(),
-         x.shape().str());
+struct Parameters {
+  Tensor gain, bias;  // (C), or empty
+  real epsilon;
+};
+
+// Where the gradient of a parameter goes; null if it needs none.
+GradTarget gradient(const Tensor& parameter) {
+  return parameter && parameter.needs_grad() ? grad_target(parameter) : GradTarget{};
 }
 
-const real* data_or_null(const Tensor& tensor) { return tensor ? tensor.data() : nullptr; }
-
-// The gradients of gain and bias are sums over all rows; threads share them by columns.
-void add_parameter_grads(const Tensor& x, const real* mean, const real* rstd, const real* g,
-                         const Tensor& gain, const Tensor& bias) {
-  const bool want_gain = gain && gain.needs_grad(), want_bias = bias && bias.needs_grad();
-  if (!want_gain && !want_bias) return;
+Tensor normalize(const char* op, const Tensor& x, const Parameters& parameters, bool centered) {
+  if (x.rank() == 0 || x.shape()[-1] == 0)
+    fail("{}: {} has no last axis to normalise over", op, x.shape().str());
   const Index C = x.shape()[-1], rows = x.numel() / C;
-  Scratch<real> sums(2 * C);
-  real *gain_sum = sums.data(), *bias_sum = sums.data() + C;
-  parallel_for(C, std::max<Index>(16, row_grain(rows)), [&](Index begin, Index end) {
-    kernels().norm_backward_parameters(rows, C, begin, end, x.data(), mean, rstd, g, gain_sum, bias_sum,
-                                       false);
+  const auto check = [&](const Tensor& parameter, const char* name) {
+    if (parameter && !(parameter.shape() == Shape{C}))
+      fail("{}: the {} {} does not fit the last axis of {}", op, name, parameter.shape().str(),
+           x.shape().str());
+  };
+  check(parameters.gain, "gain");
+  check(parameters.bias, "bias");
+  const Tensor y = empty(x.shape()), statistics = empty({2, rows});  // mean, 1 / standard deviation
+  const auto norm_rows = [=] {
+    const auto data = [](const Tensor& parameter) { return parameter ? parameter.data() : nullptr; };
+    return NormRows{.rows = rows,
+                    .cols = C,
+                    .x = x.data(),
+                    .gain = data(parameters.gain),
+                    .bias = data(parameters.bias),
+                    .epsilon = parameters.epsilon,
+                    .mean = centered ? statistics.data() : nullptr,
+                    .rstd = statistics.data() + rows};
+  };
+  const NormRows norm = norm_rows();
+  parallel_for(rows, row_grain(C), [&](Index begin, Index end) {
+    kernels().norm({begin, end}, norm, y.data());
   });
-  if (want_gain) add_grad(gain, [=](Index i) { return gain_sum[i]; });
-  if (want_bias) add_grad(bias, [=](Index i) { return bias_sum[i]; });
+
+  return record(y, op, {x, parameters.gain, parameters.bias}, [x, parameters, norm_rows](const Tensor& y) {
+    const NormRows norm = norm_rows();
+    if (x.needs_grad()) {
+      const GradTarget dx = grad_target(x);
+      parallel_for(norm.rows, row_grain(norm.cols), [&](Index begin, Index end) {
+        kernels().norm_backward({begin, end}, norm, grad_data(y), dx);
+      });
+    }
+    // The gradients of gain and bias are sums over all rows; threads share them by columns.
+    const GradTarget dgain = gradient(parameters.gain), dbias = gradient(parameters.bias);
+    if (!dgain.data && !dbias.data) return;
+    parallel_for(norm.cols, std::max<Index>(16, row_grain(norm.rows)), [&](Index begin, Index end) {
+      kernels().norm_backward_parameters({begin, end}, norm, grad_data(y), dgain, dbias);
+    });
+  });
 }
 
 }  // namespace
 
 // y = (x - E[x]) / sqrt(Var[x] + ε) * gain + bias, mean and (biased) variance over the last axis.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon) {
-  check_parameter("layer_norm", x, gain, "gain");
-  check_parameter("layer_norm", x, bias, "bias");
-  const Index C = x.shape()[-1], rows = x.numel() / C;
-  const Tensor y = empty(x.shape()), statistics = empty({2, rows});  // mean, 1 / deviation
-  real *mean = statistics.data(), *rstd = mean + rows;
-  parallel_for(rows, row_grain(C), [&](Index begin, Index end) {
-    kernels().layer_norm(end - begin, C, x.data() + begin * C, data_or_null(gain), data_or_null(bias),
-                         epsilon, y.data() + begin * C, mean + begin, rstd + begin);
-  });
-  return record(y, "layer_norm", {x, gain, bias}, [=](const Tensor& y) {
-    const real *mean = statistics.data(), *rstd = mean + rows, *g = grad_data(y);
-    if (x.needs_grad()) {
-      const GradTarget target = grad_target(x);
-      parallel_for(rows, row_grain(C), [&](Index begin, Index end) {
-        kernels().layer_norm_backward(end - begin, C, x.data() + begin * C, data_or_null(gain), mean + begin,
-                                      rstd + begin, g + begin * C, target.data + begin * C,
-                                      target.accumulate);
-      });
-    }
-    add_parameter_grads(x, mean, rstd, g, gain, bias);
-  });
+  return normalize("layer_norm", x, {gain, bias, epsilon}, true);
 }
 
 // y = x / sqrt(E[x²] + ε) * gain
 Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon) {
-  check_parameter("rms_norm", x, gain, "gain");
-  const Index C = x.shape()[-1], rows = x.numel() / C;
-  const Tensor y = empty(x.shape()), rstd = empty({rows});
-  parallel_for(rows, row_grain(C), [&](Index begin, Index end) {
-    kernels().rms_norm(end - begin, C, x.data() + begin * C, data_or_null(gain), epsilon,
-                       y.data() + begin * C, rstd.data() + begin);
-  });
-  return record(y, "rms_norm", {x, gain}, [=](const Tensor& y) {
-    const real* g = grad_data(y);
-    if (x.needs_grad()) {
-      const GradTarget target = grad_target(x);
-      parallel_for(rows, row_grain(C), [&](Index begin, Index end) {
-        kernels().rms_norm_backward(end - begin, C, x.data() + begin * C, data_or_null(gain),
-                                    rstd.data() + begin, g + begin * C, target.data + begin * C,
-                                    target.accumulate);
-      });
-    }
-    add_parameter_grads(x, nullptr, rstd.data(), g, gain, {});
-  });
+  return normalize("rms_norm", x, {gain, {}, epsilon}, false);
 }
 
-// The mask is a function of the generator's key and counter, so the backward computes it again.
+// The mask is a function of the generator's key and counter, so the backward recomputes it.
 Tensor dropout(const Tensor& x, real p, Rng& rng) {
   if (!(p >= 0 && p <= 1)) fail("dropout: {} is not a probability", p);
   if (p == 0) return x;
-  const std::uint64_t key = rng.key, counter = rng.reserve(x.numel());
-  const auto apply = [p, key, counter](Index n, const real* from, real* to, bool accumulate) {
-    const double draws = std::ldexp(static_cast<double>(p), 32);
-    const std::uint32_t threshold = draws >= 0xFFFFFFFFp0 ? 0xFFFFFFFF : static_cast<std::uint32_t>(draws);
-    const real scale = p < 1 ? 1 / (1 - p) : real{0};
+  const double draws = std::min(std::ldexp(double(p), 32), 0xFFFFFFFFp0);
+  const Dropout all{.threshold = std::uint32_t(draws),
+                    .scale = p < 1 ? 1 / (1 - p) : real{0},
+                    .key = rng.key,
+                    .counter = rng.reserve(x.numel())};
+  const auto apply = [all](Index n, const real* from, GradTarget to) {
     parallel_for(n, elementwise_grain, [&](Index begin, Index end) {
-      kernels().dropout(end - begin, from + begin, to + begin, threshold, scale, key,
-                        counter + static_cast<std::uint64_t>(begin), accumulate);
+      Dropout part = all;
+      part.counter += std::uint64_t(begin);
+      kernels().dropout(end - begin, part, from + begin, to.from(begin));
     });
   };
   const Tensor y = empty(x.shape());
-  apply(x.numel(), x.data(), y.data(), false);
-  return record(y, "dropout", {x}, [x, apply](const Tensor& y) {
-    const GradTarget target = grad_target(x);
-    apply(x.numel(), grad_data(y), target.data, target.accumulate);
-  });
+  apply(x.numel(), x.data(), {y.data(), false});
+  return record(y, "dropout", {x},
+                [x, apply](const Tensor& y) { apply(x.numel(), grad_data(y), grad_target(x)); });
 }
 
 }  // namespace attn

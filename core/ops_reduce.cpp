@@ -1,9 +1,10 @@
-#include <algorithm>  // max_element, partial_sort
+#include <algorithm>  // count, fill, partial_sort
 #include <numeric>    // iota
+#include <vector>     // vector
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -34,7 +35,7 @@ Tensor scaled_sum(const char* op, const Tensor& x, real scale) {
 
 Tensor scaled_sum(const char* op, const Tensor& x, int axis, bool keep_axis, bool average) {
   const AroundAxis around(op, x.shape(), axis, keep_axis);
-  const real scale = average ? 1 / static_cast<real>(around.size) : real{1};
+  const real scale = average ? 1 / real(around.size) : real{1};
   const Tensor out = zeros(around.reduced);
   for (Index o = 0; o < around.outer; ++o) {
     const real* block = x.data() + o * around.size * around.inner;
@@ -48,12 +49,11 @@ Tensor scaled_sum(const char* op, const Tensor& x, int axis, bool keep_axis, boo
     if (average) kernels().scale(around.inner, scale, sums, sums);
   }
   return record(out, op, {x}, [x, around, scale](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
+    real* gradient = zeroed_grad(x);
     for (Index o = 0; o < around.outer; ++o) {
       const real* g = grad_data(out) + o * around.inner;
       for (Index i = 0; i < around.size; ++i) {
-        real* to = target.data + (o * around.size + i) * around.inner;
+        real* to = gradient + (o * around.size + i) * around.inner;
         if (around.inner == 1)
           to[0] += scale * g[0];
         else
@@ -63,7 +63,7 @@ Tensor scaled_sum(const char* op, const Tensor& x, int axis, bool keep_axis, boo
   });
 }
 
-// The place along the axis of the first largest element, for each (outer, inner). NaN counts as largest.
+// The position along the axis of the first largest element, for each (outer, inner). NaN counts as largest.
 IntTensor argmax_of(const Tensor& x, const AroundAxis& around) {
   IntTensor best(around.reduced);
   for (Index o = 0; o < around.outer; ++o)
@@ -72,7 +72,7 @@ IntTensor argmax_of(const Tensor& x, const AroundAxis& around) {
       Index at = 0;
       for (Index k = 1; k < around.size && values[at * around.inner] == values[at * around.inner]; ++k)
         if (!(values[k * around.inner] <= values[at * around.inner])) at = k;
-      best[o * around.inner + i] = static_cast<int>(at);
+      best[o * around.inner + i] = int(at);
     }
   return best;
 }
@@ -81,23 +81,21 @@ void need_elements(const char* op, const Tensor& x, Index count) {
   if (count == 0) fail("{}: {} has no element to take", op, x.shape().str());
 }
 
-using RowOp = void (*)(Index, Index, const real*, real*);
-using RowBackward = void (*)(Index, Index, const real*, const real*, real*, bool);
+using RowOp = void (*)(Range rows, Index cols, const real* x, real* y);
+using RowBackward = void (*)(Range rows, Index cols, const real* y, const real* dy, GradTarget dx);
 
 // y = op(x) on each row of the last axis; the gradient is computed from y.
-Tensor by_rows(const char* name, const Tensor& x, RowOp op, RowBackward backward_op) {
+Tensor by_rows(const char* name, const Tensor& x, RowOp op, RowBackward op_backward) {
   if (x.rank() == 0) fail("{}: a scalar has no last axis", name);
   const Tensor y = empty(x.shape());
-  const Index columns = x.shape()[-1], rows = columns ? x.numel() / columns : 0;
-  parallel_for(rows, row_grain(columns), [&](Index begin, Index end) {
-    op(end - begin, columns, x.data() + begin * columns, y.data() + begin * columns);
+  const Index cols = x.shape()[-1], rows = cols ? x.numel() / cols : 0;
+  parallel_for(rows, row_grain(cols), [&](Index begin, Index end) {
+    op({begin, end}, cols, x.data(), y.data());
   });
-  return record(y, name, {x}, [x, rows, columns, backward_op](const Tensor& y) {
-    const GradTarget target = grad_target(x);
-    parallel_for(rows, row_grain(columns), [&](Index begin, Index end) {
-      const Index offset = begin * columns;
-      backward_op(end - begin, columns, y.data() + offset, grad_data(y) + offset, target.data + offset,
-                  target.accumulate);
+  return record(y, name, {x}, [=](const Tensor& y) {
+    const GradTarget dx = grad_target(x);
+    parallel_for(rows, row_grain(cols), [&](Index begin, Index end) {
+      op_backward({begin, end}, cols, y.data(), grad_data(y), dx);
     });
   });
 }
@@ -109,7 +107,7 @@ Tensor sum(const Tensor& x, int axis, bool keep_axis) { return scaled_sum("sum",
 
 Tensor mean(const Tensor& x) {
   need_elements("mean", x, x.numel());
-  return scaled_sum("mean", x, 1 / static_cast<real>(x.numel()));
+  return scaled_sum("mean", x, 1 / real(x.numel()));
 }
 
 Tensor mean(const Tensor& x, int axis, bool keep_axis) {
@@ -122,7 +120,7 @@ Tensor max(const Tensor& x) {
   return record(scalar(largest), "max", {x}, [x](const Tensor& out) {
     const real largest = out.item();
     const auto ties = std::count(x.data(), x.data() + x.numel(), largest);
-    const real share = grad_data(out)[0] / static_cast<real>(ties);
+    const real share = grad_data(out)[0] / real(ties);
     add_grad(x, [&](Index i) { return x.data()[i] == largest ? share : real{0}; });
   });
 }
@@ -137,9 +135,8 @@ Tensor max(const Tensor& x, int axis, bool keep_axis) {
   };
   for (Index i = 0; i < out.numel(); ++i) out.data()[i] = x.data()[position(best, i)];
   return record(out, "max", {x}, [x, best, position](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
-    for (Index i = 0; i < out.numel(); ++i) target.data[position(best, i)] += grad_data(out)[i];
+    real* gradient = zeroed_grad(x);
+    for (Index i = 0; i < out.numel(); ++i) gradient[position(best, i)] += grad_data(out)[i];
   });
 }
 
@@ -156,7 +153,7 @@ TopK top_k(const Tensor& x, Index k) {
     fail("top_k: {} of the {} elements of the last axis of {}", k, columns, x.shape().str());
   const Shape shape = x.shape().with(-1, k);
   TopK top{empty(shape), IntTensor(shape)};
-  std::vector<int> order(static_cast<std::size_t>(columns));
+  std::vector<int> order(columns);
   for (Index row = 0; columns && row < x.numel() / columns; ++row) {
     const real* values = x.data() + row * columns;
     std::iota(order.begin(), order.end(), 0);
@@ -164,8 +161,8 @@ TopK top_k(const Tensor& x, Index k) {
       return values[i] > values[j] || (values[i] == values[j] && i < j);
     });
     for (Index i = 0; i < k; ++i) {
-      top.indices[row * k + i] = order[static_cast<std::size_t>(i)];
-      top.values.data()[row * k + i] = values[order[static_cast<std::size_t>(i)]];
+      top.indices[row * k + i] = order[i];
+      top.values.data()[row * k + i] = values[order[i]];
     }
   }
   return top;

@@ -1,8 +1,11 @@
-#include <algorithm>  // copy, swap
+#include <algorithm>  // copy, fill, min
+#include <iterator>   // ssize
+#include <utility>    // swap
+#include <vector>     // vector
 
-#include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/kernels.hpp"
+#include "core/op.hpp"
 #include "core/ops.hpp"
 
 namespace attn {
@@ -45,8 +48,8 @@ Tensor permute_axes(const char* op, const Tensor& x, const Axes& axes) {
     const real* g = grad_data(out);
     for_each_run(x.shape(), out.shape(), axes, [&](Index to, Index from, Index count, Index step) {
       for (Index i = 0; i < count; ++i) {
-        real& place = target.data[from + i * step];
-        place = target.accumulate ? place + g[to + i] : g[to + i];
+        real& element = target.data[from + i * step];
+        element = target.accumulate ? element + g[to + i] : g[to + i];
       }
     });
   });
@@ -64,7 +67,7 @@ Tensor transpose(const Tensor& x, int axis0, int axis1) {
 }
 
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {
-  if (static_cast<int>(order.size()) != x.rank())
+  if (std::ssize(order) != x.rank())
     fail("permute: {} axes given for a tensor of shape {}", order.size(), x.shape().str());
   Axes axes;
   bool taken[Shape::max_rank] = {};
@@ -137,10 +140,9 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
     std::copy(from, from + run, out.data() + o * run);
   }
   return record(out, "slice", {x}, [x, size, begin, inner, run, outer](const Tensor& out) {
-    const GradTarget target = grad_target(x);
-    if (!target.accumulate) std::fill(target.data, target.data + x.numel(), real{0});
+    real* gradient = zeroed_grad(x);
     for (Index o = 0; o < outer; ++o) {
-      real* to = target.data + (o * size + begin) * inner;
+      real* to = gradient + (o * size + begin) * inner;
       kernels().add(run, to, grad_data(out) + o * run, to);
     }
   });

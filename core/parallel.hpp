@@ -15,6 +15,9 @@ int thread_count();
 void set_thread_count(int threads);  // at least 1; the default is OMP_NUM_THREADS or the number of cores
 bool in_parallel();
 
+constexpr Index elementwise_grain = 16384;  // below this, an elementwise loop is not worth a second thread
+inline Index row_grain(Index columns) { return 1 + elementwise_grain / (columns + 1); }  // the same, in rows
+
 template <class Body>
 void parallel_for(Index n, Index grain, const Body& body) {
   const Index chunks = (n + grain - 1) / grain;

@@ -27,15 +27,14 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-// Four classes a power of two: 64, 80, 96, 112, 128, 160, … Returns the class and rounds `bytes` up to its
-// size.
+// Four classes per power of two: 64, 80, 96, 112, 128, 160, … Returns the class and rounds `bytes` up to it.
 int size_class(std::size_t& bytes) {
   if (bytes < alignment) bytes = alignment;
-  const int exponent = std::bit_width(bytes - 1) - 1;  // 2^exponent <= bytes - 1
+  const int exponent = int(std::bit_width(bytes - 1)) - 1;  // 2^exponent <= bytes - 1
   const std::size_t quarter = std::size_t{1} << (exponent - 2);
   const std::size_t steps = (bytes - 1) / quarter + 1;  // 5 to 8 quarters
   bytes = steps * quarter;
-  return 4 * exponent + static_cast<int>(steps) - 5;
+  return 4 * exponent + int(steps) - 5;
 }
 
 struct Pool {
@@ -82,7 +81,7 @@ void* pool_allocate(std::size_t bytes) {
     list = list->next;
   else
     block = system_allocate(recycles ? bytes : asked);
-  pool.statistics.bytes_in_use += static_cast<std::int64_t>(bytes);
+  pool.statistics.bytes_in_use += std::int64_t(bytes);
   if (pool.statistics.bytes_in_use > pool.statistics.peak_bytes)
     pool.statistics.peak_bytes = pool.statistics.bytes_in_use;
   return block;
@@ -90,14 +89,13 @@ void* pool_allocate(std::size_t bytes) {
 
 void pool_release(void* block, std::size_t bytes) noexcept {
   FreeBlock*& list = pool.free_lists[size_class(bytes)];
-  pool.statistics.bytes_in_use -= static_cast<std::int64_t>(bytes);
+  pool.statistics.bytes_in_use -= std::int64_t(bytes);
   if (closed || !recycles) return std::free(block);
   list = new (block) FreeBlock{list};
 }
 
 PoolStatistics pool_statistics() { return pool.statistics; }
 void reset_pool_peak() { pool.statistics.peak_bytes = pool.statistics.bytes_in_use; }
-void trim_pool() { pool.trim(); }
 bool pool_recycles() { return recycles; }
 
 }  // namespace attn

@@ -1,102 +1,75 @@
 // Printing tensors as NumPy does: nested brackets, aligned columns, the middle of large ones left out.
-#include <algorithm>  // max
-#include <cmath>      // fabs, isfinite
-#include <ostream>    // ostream
+#include <algorithm>    // max, min
+#include <cmath>        // fabs, floor, isfinite
+#include <functional>   // function
+#include <type_traits>  // is_integral_v
 
-#include "core/error.hpp"
 #include "core/tensor.hpp"
 
 namespace attn {
 namespace {
 
 constexpr Index edge_items = 3;      // shown at each end of an axis that is cut
-constexpr Index whole_up_to = 1000;  // tensors of at most so many elements are shown whole
+constexpr Index whole_up_to = 1000;  // elements: a larger tensor is cut
+
+using Leaf = std::function<std::string(Index offset)>;
+
+// The brackets around leaf(offset), which is called for each element that is shown.
+std::string print(const Shape& shape, int axis, Index offset, const Leaf& leaf) {
+  if (axis == shape.rank()) return leaf(offset);
+  const Index size = shape[axis];
+  const bool cut = shape.numel() > whole_up_to && size > 2 * edge_items;
+  std::string between = ",", out = "[";
+  if (axis == shape.rank() - 1)
+    between += ' ';
+  else
+    between.append(shape.rank() - axis - 1, '\n').append(axis + 1, ' ');
+  for (Index i = 0; i < size; ++i) {
+    if (i) out += between;
+    if (cut && i == edge_items) {
+      out += "..." + between;
+      i = size - edge_items;
+    }
+    out += print(shape, axis + 1, offset + i * shape.stride(axis), leaf);
+  }
+  return out + "]";
+}
 
 // One format for all values, so that columns line up: integers plain, else four digits after the point, and
 // powers of ten where the sizes differ too much for that.
-std::string format_value(real value, bool integers, bool scientific) {
-  if (!std::isfinite(value)) return fmt::format("{}", value);
-  if (integers) return fmt::format("{:.0f}.", value);
-  return scientific ? fmt::format("{:.4e}", value) : fmt::format("{:.4f}", value);
-}
-
-std::string format_value(int value, bool, bool) { return fmt::format("{}", value); }
-
 template <class T>
-class Printer {
- public:
-  Printer(const Shape& shape, const T* data) : shape_(shape), data_(data), cut_(shape.numel() > whole_up_to) {
-    bool integers = true;
-    double largest = 0, smallest = INFINITY;
-    for_each_shown(0, 0, [&](T value) {
-      const double size = std::fabs(static_cast<double>(value));
-      if (!std::isfinite(size)) return;
-      integers = integers && size == std::floor(size);
-      largest = std::max(largest, size);
-      if (size > 0) smallest = std::min(smallest, size);
-    });
-    integers_ = integers && largest < 1e8;
-    scientific_ = !integers_ && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1e6);
-    for_each_shown(0, 0, [&](T value) { width_ = std::max(width_, format(value).size()); });
-  }
-
-  std::string text() const { return print(0, 0, 0); }
-
- private:
-  std::string format(T value) const { return format_value(value, integers_, scientific_); }
-  bool left_out(int axis, Index i) const {
-    return cut_ && shape_[axis] > 2 * edge_items && i >= edge_items && i < shape_[axis] - edge_items;
-  }
-
-  // Not inlined into itself: g++ 12 would warn of the axis after the last one, which is never reached.
-  template <class Visit>
-  [[gnu::noinline]] void for_each_shown(int axis, Index offset, const Visit& visit) const {
-    if (axis == shape_.rank()) return visit(data_[offset]);
-    for (Index i = 0; i < shape_[axis]; ++i)
-      if (!left_out(axis, i)) for_each_shown(axis + 1, offset + i * shape_.stride(axis), visit);
-  }
-
-  std::string print(int axis, Index offset, std::size_t indent) const {
-    if (axis == shape_.rank()) return fmt::format("{:>{}}", format(data_[offset]), width_);
-    const bool innermost = axis == shape_.rank() - 1;
-    std::string between = ",";
-    if (innermost)
-      between += ' ';
-    else
-      between.append(static_cast<std::size_t>(shape_.rank() - axis - 1), '\n').append(indent + 1, ' ');
-    std::string out = "[";
-    for (Index i = 0; i < shape_[axis]; ++i) {
-      if (i) out += between;
-      if (left_out(axis, i)) {
-        out += "...";
-        i = shape_[axis] - edge_items - 1;
-      } else {
-        out += print(axis + 1, offset + i * shape_.stride(axis), indent + 1);
-      }
-    }
-    return out + "]";
-  }
-
-  Shape shape_;
-  const T* data_;
-  bool cut_, integers_ = false, scientific_ = false;
-  std::size_t width_ = 0;
-};
+std::string to_text(const Shape& shape, const T* data) {
+  if (shape.numel() == 0) return fmt::format("[]  shape {}", shape.str());
+  bool integers = true;
+  double largest = 0, smallest = INFINITY;
+  print(shape, 0, 0, [&](Index i) {
+    const double size = std::fabs(double(data[i]));
+    if (!std::isfinite(size)) return "";
+    integers = integers && size == std::floor(size);
+    largest = std::max(largest, size);
+    if (size > 0) smallest = std::min(smallest, size);
+    return "";
+  });
+  integers = integers && largest < 1e8;
+  const bool scientific = largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1e6;
+  const auto format = [&](Index i) {
+    if constexpr (std::is_integral_v<T>) return fmt::format("{}", data[i]);
+    if (!std::isfinite(data[i])) return fmt::format("{}", data[i]);
+    if (integers) return fmt::format("{:.0f}.", double(data[i]));
+    return scientific ? fmt::format("{:.4e}", double(data[i])) : fmt::format("{:.4f}", double(data[i]));
+  };
+  std::size_t width = 0;
+  print(shape, 0, 0, [&](Index i) {
+    width = std::max(width, format(i).size());
+    return "";
+  });
+  const Leaf aligned = [&](Index i) { return fmt::format("{:>{}}", format(i), width); };
+  return fmt::format("{}  shape {}", print(shape, 0, 0, aligned), shape.str());
+}
 
 }  // namespace
 
-std::string Tensor::str() const {
-  if (!body_) return "(empty tensor)";
-  const std::string values = numel() ? Printer<real>(shape(), data()).text() : "[]";
-  return fmt::format("{}  shape {}", values, shape().str());
-}
-
-std::string IntTensor::str() const {
-  const std::string values = numel() ? Printer<int>(shape_, data()).text() : "[]";
-  return fmt::format("{}  shape {}", values, shape_.str());
-}
-
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }
-std::ostream& operator<<(std::ostream& out, const IntTensor& tensor) { return out << tensor.str(); }
+std::string Tensor::str() const { return body_ ? to_text(shape(), data()) : "(empty tensor)"; }
+std::string IntTensor::str() const { return storage_ ? to_text(shape_, data()) : "(empty tensor)"; }
 
 }  // namespace attn

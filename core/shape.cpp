@@ -1,12 +1,13 @@
 #include "core/shape.hpp"
 
-#include <algorithm>  // copy, equal, max
+#include <algorithm>  // max
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
 
 namespace attn {
 
-Shape::Shape(std::initializer_list<Index> dims) : Shape(dims.begin(), static_cast<int>(dims.size())) {}
+Shape::Shape(std::initializer_list<Index> dims) : Shape(dims.begin(), int(dims.size())) {}
 
 Shape::Shape(const Index* dims, int rank) : rank_(rank) {
   if (rank > max_rank) fail("shape: rank {} is more than the {} axes supported", rank, max_rank);
@@ -16,20 +17,22 @@ Shape::Shape(const Index* dims, int rank) : rank_(rank) {
   }
 }
 
-Index Shape::numel() const {
-  Index n = 1;
-  for (int i = 0; i < rank_; ++i) n *= dims_[i];
-  return n;
-}
-
-bool Shape::operator==(const Shape& other) const {
-  return rank_ == other.rank_ && std::equal(begin(), end(), other.begin());
-}
-
 Index Shape::stride(int axis) const {
   Index n = 1;
   for (int i = (axis < 0 ? axis + rank_ : axis) + 1; i < rank_; ++i) n *= dims_[i];
   return n;
+}
+
+Index Shape::offset(std::initializer_list<Index> index) const {
+  if (std::ssize(index) != rank_) fail("at: {} indices for a tensor of shape {}", index.size(), str());
+  Index position = 0;
+  const Index* size = dims_;
+  for (const Index i : index) {
+    if (i < 0 || i >= *size)
+      fail("at: index {} is outside axis {} of {}, which has size {}", i, size - dims_, str(), *size);
+    position = position * *size++ + i;
+  }
+  return position;
 }
 
 Shape Shape::with(int axis, Index size) const {

@@ -23,23 +23,29 @@ class Shape {
   Shape(const Index* dims, int rank);
 
   int rank() const { return rank_; }
-  Index numel() const;
+  Index numel() const {
+    Index n = 1;
+    for (int i = 0; i < rank_; ++i) n *= dims_[i];
+    return n;
+  }
   // Negative axes count from the end: shape[-1] is the last axis.
   Index operator[](int axis) const { return dims_[axis < 0 ? axis + rank_ : axis]; }
   Index& operator[](int axis) { return dims_[axis < 0 ? axis + rank_ : axis]; }
   const Index* begin() const { return dims_; }
   const Index* end() const { return dims_ + rank_; }
-  bool operator==(const Shape& other) const;
+  bool operator==(const Shape& other) const = default;
 
   // Elements per step along `axis`: the product of the sizes to its right.
   Index stride(int axis) const;
+  // Where the element with these indices, one for each axis, lies among all; throws when it is outside.
+  Index offset(std::initializer_list<Index> index) const;
   Shape with(int axis, Index size) const;      // the same shape, one axis resized
   Shape without(int axis) const;               // one axis removed
   Shape inserted(int axis, Index size) const;  // one axis added before `axis`
   std::string str() const;                     // "(2,3,4)"
 
  private:
-  Index dims_[max_rank] = {};
+  Index dims_[max_rank] = {};  // zeros after the last axis
   int rank_ = 0;
 };
 

@@ -16,7 +16,6 @@
 #include <fmt/format.h>  // formatter
 
 #include <initializer_list>  // initializer_list
-#include <iosfwd>            // ostream
 #include <string>            // string
 #include <utility>           // exchange, swap
 #include <vector>            // vector
@@ -28,54 +27,50 @@
 
 namespace attn {
 
-struct Node;  // how a tensor was computed: core/autograd.hpp
+struct Node;  // how a tensor was computed: core/op.hpp
 
-// A counted buffer from the pool: this header, then the numbers.
+// A counted pointer; the count is in the object, which destroys itself when nobody points to it any more.
+template <class T>
+class Counted {
+ public:
+  Counted() = default;
+  explicit Counted(T* fresh) : object_(fresh) {}  // whose count is 1 already
+  Counted(const Counted& other) : object_(other.object_) {
+    if (object_) ++object_->references;
+  }
+  Counted(Counted&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Counted& operator=(Counted other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Counted() {
+    if (object_ && --object_->references == 0) object_->destroy();
+  }
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+// A buffer from the pool: this header, then the numbers.
 struct alignas(64) Storage {
   int references = 1;
   std::size_t bytes = 0;  // of the whole block
-  void* data() { return this + 1; }
-
-  static Storage* allocate(std::size_t data_bytes);
-  void retain() { ++references; }
-  void release() noexcept {
-    if (--references == 0) pool_release(this, bytes);
+  template <class T>
+  T* data() {
+    return reinterpret_cast<T*>(this + 1);
   }
-};
-
-struct TensorBody {
-  int references = 1;
-  bool requires_grad = false;  // a leaf that wants a gradient, or computed from one
-  bool retains_grad = false;   // an inner tensor that keeps its gradient after backward
-  bool has_grad = false;       // something is in the gradient
-  bool graph_freed = false;    // backward has run through here
-  bool queued = false;         // backward will run this tensor's node
-  bool fixed_grad = false;     // the gradient lies in a block of an optimizer's and stays there
-  Shape shape;
-  Index numel = 0;
-  Storage* storage = nullptr;
-  real* values = nullptr;
-  Storage* grad_storage = nullptr;
-  real* grad = nullptr;
-  Node* node = nullptr;
+  void destroy() noexcept { pool_release(this, bytes); }
+  static Counted<Storage> allocate(std::size_t data_bytes);
 };
 
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(const Tensor& other) : body_(other.body_) {
-    if (body_) ++body_->references;
-  }
-  Tensor(Tensor&& other) noexcept : body_(std::exchange(other.body_, nullptr)) {}
-  Tensor& operator=(Tensor other) noexcept {
-    std::swap(body_, other.body_);
-    return *this;
-  }
-  ~Tensor() {
-    if (body_ && --body_->references == 0) destroy(body_);
-  }
-
-  explicit operator bool() const { return body_ != nullptr; }  // false for a default-constructed one
+  explicit operator bool() const { return bool(body_); }  // false for a default-constructed one
+  bool is(const Tensor& other) const { return body_.get() == other.body_.get(); }  // two handles, one tensor
   const Shape& shape() const { return body_->shape; }
   int rank() const { return body_->shape.rank(); }
   Index size(int axis) const;  // negative axes count from the end
@@ -85,9 +80,8 @@ class Tensor {
   real item() const;  // the value of a tensor with one element
   template <class... I>
   real& operator()(I... i) const {
-    return at({static_cast<Index>(i)...});
+    return data()[shape().offset({Index(i)...})];
   }
-  real& at(std::initializer_list<Index> index) const;
   Tensor operator[](Index i) const;  // the i-th part along the first axis, as an op with a gradient
   std::vector<real> values() const { return {data(), data() + numel()}; }
   std::string str() const;  // as NumPy prints it
@@ -97,20 +91,49 @@ class Tensor {
   bool needs_grad() const { return body_->requires_grad; }
   bool is_leaf() const { return body_->node == nullptr && !body_->graph_freed; }
   Tensor& retain_grad();  // keep the gradient of an inner tensor
-  Tensor grad() const;    // an empty Tensor if there is none
+  bool has_grad() const { return body_->has_grad; }
+  Tensor grad() const;  // an empty Tensor if there is none
   void zero_grad() const;
   Tensor detach() const;  // the same values, outside the graph
 
-  TensorBody* body() const { return body_; }
-  static Tensor adopt(TensorBody* body) {
-    Tensor tensor;
-    tensor.body_ = body;
-    return tensor;
-  }
+  // Optimizers keep all parameters in one block. The values of this leaf move into `values` and its gradient
+  // into `gradients`, from element `offset` on, and stay there until it leaves the block: then it keeps its
+  // values and loses its gradient.
+  void move_to_block(const Tensor& values, const Tensor& gradients, Index offset) const;
+  void leave_block() const;
+  bool in_block() const { return body_->in_block; }
 
  private:
-  static void destroy(TensorBody* body) noexcept;
-  TensorBody* body_ = nullptr;
+  friend struct TensorInternals;  // core/op.hpp
+  friend Tensor empty(const Shape& shape);
+  friend Tensor reshape(const Tensor& x, const Shape& shape);
+
+  struct Body {
+    Body(const Shape& shape, Counted<Storage> storage, real* values)
+        : shape(shape), numel(shape.numel()), storage(std::move(storage)), values(values) {}
+    void destroy() noexcept;
+
+    int references = 1;
+    bool requires_grad = false;  // a leaf that wants a gradient, or computed from one
+    bool retains_grad = false;   // an inner tensor that keeps its gradient after backward
+    bool has_grad = false;       // something is in the gradient
+    bool graph_freed = false;    // backward has run through here
+    bool queued = false;         // backward will run this tensor's node
+    bool in_block = false;       // the gradient lies in an optimizer's block and stays there
+    Shape shape;
+    Index numel;
+    Counted<Storage> storage;
+    union {
+      real* values;
+      Body* next;  // once nobody needs the values: a list of bodies to be destroyed
+    };
+    Counted<Storage> grad_storage;
+    real* grad = nullptr;
+    Node* node = nullptr;
+  };
+  Tensor(const Shape& shape, Counted<Storage> storage, real* values);
+
+  Counted<Body> body_;
 };
 
 // A tensor of integers: token numbers, targets, the result of argmax. It has no gradient.
@@ -119,40 +142,25 @@ class IntTensor {
   IntTensor() = default;
   explicit IntTensor(const Shape& shape);
   IntTensor(const Shape& shape, const std::vector<int>& values);
-  IntTensor(const IntTensor& other) : shape_(other.shape_), storage_(other.storage_) {
-    if (storage_) storage_->retain();
-  }
-  IntTensor(IntTensor&& other) noexcept
-      : shape_(other.shape_), storage_(std::exchange(other.storage_, nullptr)) {}
-  IntTensor& operator=(IntTensor other) noexcept {
-    std::swap(shape_, other.shape_);
-    std::swap(storage_, other.storage_);
-    return *this;
-  }
-  ~IntTensor() {
-    if (storage_) storage_->release();
-  }
 
   const Shape& shape() const { return shape_; }
   Index numel() const { return storage_ ? shape_.numel() : 0; }
-  int* data() const { return storage_ ? static_cast<int*>(storage_->data()) : nullptr; }
+  int* data() const { return storage_ ? storage_->data<int>() : nullptr; }
   int& operator[](Index i) const { return data()[i]; }
   template <class... I>
   int& operator()(I... i) const {
-    return at({static_cast<Index>(i)...});
+    return data()[shape_.offset({Index(i)...})];
   }
-  int& at(std::initializer_list<Index> index) const;
-  IntTensor reshape(const Shape& shape) const;
   std::vector<int> values() const { return {data(), data() + numel()}; }
   std::string str() const;
 
  private:
   Shape shape_;
-  Storage* storage_ = nullptr;
+  Counted<Storage> storage_;
 };
 
 // Creation. The random ones draw from an explicit generator: the same seed, the same numbers.
-Tensor empty(const Shape& shape);  // values as they come: to be written by the caller
+Tensor empty(const Shape& shape);  // not initialised: the caller writes the values
 Tensor zeros(const Shape& shape);
 Tensor ones(const Shape& shape);
 Tensor full(const Shape& shape, real value);
@@ -164,14 +172,8 @@ Tensor from_values(const Shape& shape, const std::vector<real>& values);
 Tensor uniform(const Shape& shape, Rng& rng, real low = 0, real high = 1);
 Tensor normal(const Shape& shape, Rng& rng, real mean = 0, real deviation = 1);
 
-// Comparison, for people and tests.
-bool equal(const Tensor& a, const Tensor& b);  // same shape, same values
-// |a - b| <= atol + rtol |b| everywhere; false for different shapes and for NaN.
-bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8);
+bool equal(const Tensor& a, const Tensor& b);             // same shape, same values
 double max_difference(const Tensor& a, const Tensor& b);  // the largest |a - b|; NaN if any is
-
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
-std::ostream& operator<<(std::ostream& out, const IntTensor& tensor);
 
 // fmt::print("{}", tensor) prints what str() says.
 struct TensorFormatter {

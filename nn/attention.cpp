@@ -5,14 +5,14 @@
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
-#include "nn/positions.hpp"
+#include "nn/positions.hpp"  // rope
 
 namespace attn {
 namespace {
 
 constexpr real infinity = std::numeric_limits<real>::infinity();
 
-// Each key/value head, as often as there are query heads in its group.  (B, kv_heads, S, D) -> (B, H, S, D)
+// Repeats each key/value head for every query head of its group.  (B, kv_heads, S, D) -> (B, H, S, D)
 Tensor repeat_heads(const Tensor& x, Index heads) {
   const Index B = x.shape()[0], kv_heads = x.shape()[1], S = x.shape()[2], D = x.shape()[3];
   if (kv_heads == heads) return x;
@@ -50,8 +50,7 @@ Tensor mask_bias(const Mask& mask, Index B, Index T, Index S) {
     const Tensor visible = zeros({1, 1, T, S});
     for (Index t = 0; t < T; ++t)
       for (Index j = 0; j < S; ++j) {
-        const Index distance =
-            t + S - T - j;  // how far back the key lies; the last query stands beside the last key
+        const Index distance = t + S - T - j;  // the last query is aligned with the last key
         const bool near = mask.window == 0 || std::abs(distance) < mask.window;
         visible(0, 0, t, j) = near && (distance >= 0 || !mask.causal);
       }
@@ -67,7 +66,7 @@ Tensor mask_bias(const Mask& mask, Index B, Index T, Index S) {
 
 AttentionResult scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                              const Tensor& bias, real scale) {
-  if (scale == 0) scale = 1 / std::sqrt(static_cast<real>(q.shape()[-1]));
+  if (scale == 0) scale = 1 / std::sqrt(real(q.size(-1)));
   Tensor scores = matmul(q, k, Transpose::second) * scale;  // (B, H, T, S)
   if (bias) scores = scores + bias;
   const Tensor weights = softmax(scores);  // (B, H, T, S)
@@ -85,13 +84,14 @@ Tensor merge_heads(const Tensor& x) {
   return reshape(permute(x, {0, 2, 1, 3}), {B, T, H * D});
 }
 
-MultiHeadAttention::MultiHeadAttention(const TransformerConfig& config, bool self_attention, Rng& rng)
-    : heads(config.heads),
+MultiHeadAttention::MultiHeadAttention(const TransformerConfig& config, Rng& rng, const AttentionRole& role)
+    : role(role),
+      heads(config.heads),
       kv_heads(config.kv_heads ? config.kv_heads : config.heads),
-      window(self_attention ? config.window : 0),
+      window(role.cross ? 0 : config.window),
       dropout(config.dropout),
-      scale(config.scale_scores ? 1 / std::sqrt(static_cast<real>(config.head_size())) : real{1}),
-      rotates(self_attention && config.positions == Positions::rope) {
+      scale(config.scale_scores ? 1 / std::sqrt(real(config.head_size())) : 1),
+      rotates(!role.cross && config.positions == Positions::rope) {
   const auto projection = [&](Index size) {
     return Linear(config.d_model, size, rng, config.bias, config.initialization);
   };
@@ -101,45 +101,42 @@ MultiHeadAttention::MultiHeadAttention(const TransformerConfig& config, bool sel
   output = projection(config.d_model);
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, const Mask& mask,
-                                      Context& context, const char* name, int layer,
-                                      KeyValueCache* cache) const {
-  const Index first = cache && !cache->frozen ? cache->length() : 0;  // the position of x's first token
-  Tensor q = query(x), k, v;                                          // (B, T, C), (B, S, kv)
-  if (cache && cache->frozen && cache->keys) {
-    k = cache->keys, v = cache->values;
-  } else {
-    k = key(memory), v = value(memory);
+Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& inputs,
+                                      const Context& context) const {
+  if (role.cross && !inputs.memory) fail("attention: cross-attention needs a memory");
+  if (!role.cross && inputs.memory) fail("attention: self-attention takes no memory");
+  KeyValueCache fresh, &past = inputs.cache ? *inputs.cache : fresh;
+  const Index first = role.cross ? 0 : past.length();  // the position of x's first token
+  Tensor q = query(x);                                 // (B, T, C)
+  if (!role.cross || !past.keys) {
+    const Tensor& from = role.cross ? inputs.memory : x;
+    Tensor k = key(from), v = value(from);  // (B, S, kv)
     if (rotates) k = rope(k, kv_heads, first);
-    if (cache) {
-      if (cache->keys) k = concat({cache->keys, k}, 1), v = concat({cache->values, v}, 1);
-      cache->keys = k, cache->values = v;
-    }
+    past.keys = past.keys ? concat({past.keys, k}, 1) : k;
+    past.values = past.values ? concat({past.values, v}, 1) : v;
   }
   if (rotates) q = rope(q, heads, first);
+  const Tensor &k = past.keys, &v = past.values;  // (B, S, kv)
 
-  Mask seen = mask;
-  if (window > 0) seen.window = window;
-  Tensor mixed;  // (B, T, C)
-  if (context.maps) {
-    const Tensor bias = mask_bias(seen, q.shape()[0], q.shape()[1], k.shape()[1]);
-    const Tensor kh = repeat_heads(split_heads(k, kv_heads), heads),
-                 vh = repeat_heads(split_heads(v, kv_heads), heads);
-    AttentionResult result = scaled_dot_product_attention(split_heads(q, heads), kh, vh, bias, scale);
-    if (result.weights.needs_grad()) result.weights.retain_grad();
-    context.maps->push_back({name, layer, result.weights});
-    if (context.training && dropout > 0) result.output = matmul(context.drop(result.weights, dropout), vh);
-    mixed = merge_heads(result.output);
-  } else {
-    mixed = attention(q, k, v,
-                      {.heads = heads,
-                       .kv_heads = kv_heads,
-                       .scale = scale,
-                       .mask = seen,
-                       .dropout = context.training ? dropout : real{0},
-                       .rng = context.rng});
-  }
-  return output(mixed);
+  Mask mask = inputs.mask;
+  if (window > 0) mask.window = window;
+  if (!context.maps)
+    return output(attention(q, k, v,
+                            {.heads = heads,
+                             .kv_heads = kv_heads,
+                             .scale = scale,
+                             .mask = mask,
+                             .dropout = context.training ? dropout : 0,
+                             .rng = context.rng}));
+
+  const Tensor bias = mask_bias(mask, q.size(0), q.size(1), k.size(1));
+  const Tensor kh = repeat_heads(split_heads(k, kv_heads), heads),
+               vh = repeat_heads(split_heads(v, kv_heads), heads);
+  AttentionResult result = scaled_dot_product_attention(split_heads(q, heads), kh, vh, bias, scale);
+  if (result.weights.needs_grad()) result.weights.retain_grad();
+  context.maps->push_back({role.name, role.layer, result.weights});
+  if (context.training && dropout > 0) result.output = matmul(context.drop(result.weights, dropout), vh);
+  return output(merge_heads(result.output));
 }
 
 void MultiHeadAttention::parameters(ParameterList& list) const {

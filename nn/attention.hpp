@@ -2,10 +2,10 @@
 //
 //   Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V                      (Vaswani et al. 2017, equation 1)
 //
-// What may be seen is said by a Mask: by kind (causal, padding lengths, a window), or by any bias on the
-// scores, where -inf hides. Two ways compute it. `scaled_dot_product_attention` is the plain one, step by
-// step, as the lessons teach it; it has the whole matrix of weights. `attention` in core/ops.hpp is the fused
-// one that training uses. A test holds them equal.
+// A Mask (core/ops.hpp) says which keys a query sees: by kind (causal, padding lengths, a window), or by any
+// bias on the scores, where -inf hides. Attention is computed in two ways. `scaled_dot_product_attention` is
+// the plain one, step by step, as the lessons teach it; it holds the whole matrix of weights. `attention` in
+// core/ops.hpp is the fused op that training uses. A test checks that they agree.
 #pragma once
 
 #include "nn/context.hpp"
@@ -18,7 +18,7 @@ namespace attn {
 Tensor mask_bias(const Mask& mask, Index B, Index T, Index S);
 
 Tensor causal_mask(Index T);                             // (T, T): 1 where j <= i, else 0
-Tensor padding_mask(const IntTensor& lengths, Index S);  // (B, 1, 1, S): 1 for real keys
+Tensor padding_mask(const IntTensor& lengths, Index S);  // (B, 1, 1, S): 1 for real keys, else 0
 Tensor bias_of(const Tensor& visible);                   // 1 -> 0, 0 -> -inf
 
 struct AttentionResult {
@@ -32,30 +32,47 @@ AttentionResult scaled_dot_product_attention(const Tensor& q, const Tensor& k, c
 Tensor split_heads(const Tensor& x, Index heads);  // (B, T, H*D) -> (B, H, T, D)
 Tensor merge_heads(const Tensor& x);               // (B, H, T, D) -> (B, T, H*D)
 
-// The keys and values of the tokens so far, so that each new token is computed once. One for each layer.
+// The keys and values of the tokens so far, so that none is computed twice. One for each attention layer.
 struct KeyValueCache {
   Tensor keys{}, values{};  // (B, S, kv_heads * D), or empty at the start
-  bool frozen = false;      // cross-attention: filled once from the encoder, then only read
-  Index length() const { return keys ? keys.shape()[1] : 0; }
+  Index length() const { return keys ? keys.size(1) : 0; }
+};
+
+// What an attention layer does in its model. Its maps are labelled with the name and the layer.
+struct AttentionRole {
+  const char* name = "self";
+  Index layer = 0;
+  bool cross = false;  // keys and values come from a memory: positions and window do not apply
+};
+
+// What a call may add to its input x.
+struct AttentionInputs {
+  Mask mask{};
+  Tensor memory{};  // (B, S, C), for cross-attention only: where keys and values come from
+  // Self-attention adds the keys and values of x to it. Cross-attention fills it from the memory once.
+  KeyValueCache* cache = nullptr;
 };
 
 // MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O,  head_i = Attention(Q W_Q,i , K W_K,i , V W_V,i)
 //
 // The projections of all heads are one matrix each; a head is D of its C columns. With fewer key/value heads
-// than query heads (GQA; one alone: MQA), groups of query heads look through the same keys and values.
+// than query heads (GQA; with a single one, MQA), the query heads of a group share keys and values.
+//
+//   layer(x)                                                     self-attention: every token sees every token
+//   layer(x, {.mask = {.causal = true}, .cache = &cache})        token by token
+//   cross(x, {.memory = states})
 struct MultiHeadAttention {
+  AttentionRole role;
   Index heads = 1, kv_heads = 1, window = 0;
   real dropout = 0, scale = 0;
   bool rotates = false;              // RoPE, in self-attention
   Linear query, key, value, output;  // (C, C), (kv, C), (kv, C), (C, C)
 
   MultiHeadAttention() = default;
-  MultiHeadAttention(const TransformerConfig& config, bool self_attention, Rng& rng);
+  MultiHeadAttention(const TransformerConfig& config, Rng& rng, const AttentionRole& role = {});
 
-  // x asks (B, T, C), memory answers (B, S, C): the same tensor for self-attention, the encoder's output for
-  // cross-attention. `name` and `layer` label the map, if maps are asked for.
-  Tensor operator()(const Tensor& x, const Tensor& memory, const Mask& mask, Context& context,
-                    const char* name, int layer, KeyValueCache* cache = nullptr) const;
+  Tensor operator()(const Tensor& x, const AttentionInputs& inputs = {},
+                    const Context& context = {}) const;  // (B, T, C) -> (B, T, C)
   void parameters(ParameterList& list) const;
 };
 

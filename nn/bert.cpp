@@ -11,14 +11,14 @@ TransformerConfig bert_config(const BertSize& size) {
           .d_ff = 4 * size.d_model,
           .positions = Positions::learned,
           .max_length = size.max_length,
-          .feed_forward = FeedForwardKind::gelu};
+          .feed_forward = {.activation = Activation::gelu}};
 }
 
 Bert::Bert(const TransformerConfig& settings, Rng& rng) : config(settings) {
   config.check();
   token_embedding = Embedding(config.vocabulary, config.d_model, rng);
   segment_table = normal({2, config.d_model}, rng, 0, real(0.1)).requires_grad();
-  encoder = Stack(config, config.encoder_layers, false, false, rng);
+  encoder = Stack(config, BlockKind::encoder, rng);
   encoder.embedding_norm = Norm(config.norm, config.d_model);
   mlm_dense = Linear(config.d_model, config.d_model, rng);
   mlm_norm = Norm(config.norm, config.d_model);
@@ -27,11 +27,13 @@ Bert::Bert(const TransformerConfig& settings, Rng& rng) : config(settings) {
   nsp = Linear(config.d_model, 2, rng);
 }
 
-Tensor Bert::operator()(const IntTensor& tokens, const IntTensor& lengths, Context& context,
-                        const IntTensor& segments) const {
-  Tensor x = token_embedding(tokens);  // (B, T, C)
-  if (segments.numel()) x = x + embedding(segment_table, segments);
-  return encoder(x, lengths, context);
+Tensor Bert::operator()(const Tokens& tokens, const Context& context) const {
+  return encoder(token_embedding(tokens.ids), {.lengths = tokens.lengths}, context);
+}
+
+Tensor Bert::operator()(const Tokens& tokens, const IntTensor& segments, const Context& context) const {
+  const Tensor x = token_embedding(tokens.ids) + embedding(segment_table, segments);  // (B, T, C)
+  return encoder(x, {.lengths = tokens.lengths}, context);
 }
 
 Tensor Bert::mlm_logits(const Tensor& states) const {

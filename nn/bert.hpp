@@ -1,8 +1,8 @@
-// BERT: an encoder alone. Every token sees both sides, so it cannot write, but it can read very well.
+// BERT: an encoder alone. Every token sees both sides, so it cannot generate text, but it reads very well.
 //
-// It is taught by two games: fill in masked tokens (the MLM head), and tell whether the second sentence
-// really followed the first (the NSP head, on the first token, [CLS]). Afterwards a small head on top is
-// fine-tuned: on [CLS] to classify a sentence, on every token to tag words.
+// It is pre-trained on two tasks: masked language modelling (the MLM head fills in masked tokens) and
+// next-sentence prediction (the NSP head says, from the state of the first token, [CLS], whether the second
+// sentence followed the first). Then a small head on top is fine-tuned, to classify sentences or tag words.
 #pragma once
 
 #include "nn/transformer.hpp"
@@ -26,23 +26,21 @@ struct Bert {
 
   Bert(const TransformerConfig& config, Rng& rng);
 
-  // tokens (B, T), segments (B, T) of 0 and 1 or empty -> states (B, T, C)
-  Tensor operator()(const IntTensor& tokens, const IntTensor& lengths, Context& context,
-                    const IntTensor& segments = {}) const;
+  // tokens (B, T), segments (B, T) of 0 and 1 -> states (B, T, C)
+  Tensor operator()(const Tokens& tokens, const Context& context = {}) const;
+  Tensor operator()(const Tokens& tokens, const IntTensor& segments, const Context& context = {}) const;
   Tensor mlm_logits(const Tensor& states) const;  // (B, T, C) -> (B, T, V)
   Tensor pooled(const Tensor& states) const;      // (B, T, C) -> (B, C), from [CLS]
   Tensor nsp_logits(const Tensor& states) const;  // (B, T, C) -> (B, 2)
   void parameters(ParameterList& list) const;
 };
 
-// A head for fine-tuning: classes from [CLS], or tags for every token.
+// A head for fine-tuning on K classes: of the sentence, from [CLS] (B, K), or of every token (B, T, K).
 struct Classifier {
   Linear layer;
   Classifier(Index d_model, Index classes, Rng& rng) : layer(d_model, classes, rng) {}
-  Tensor sentence(const Bert& bert, const Tensor& states) const {
-    return layer(bert.pooled(states));
-  }                                                                    // (B, K)
-  Tensor tokens(const Tensor& states) const { return layer(states); }  // (B, T, K)
+  Tensor sentence(const Bert& bert, const Tensor& states) const { return layer(bert.pooled(states)); }
+  Tensor tokens(const Tensor& states) const { return layer(states); }
   void parameters(ParameterList& list) const { list.add_layer("classifier", layer); }
 };
 

@@ -9,36 +9,47 @@
 namespace attn {
 namespace {
 
-template <class Enum>
-using Names = std::vector<std::pair<Enum, const char*>>;
+template <class Value>
+using Names = std::vector<std::pair<Value, const char*>>;
 
-const Names<Positions> position_names = {
-    {Positions::none, "none"}, {Positions::learned, "learned"}, {Positions::sinusoidal, "sinusoidal"},
-    {Positions::t5, "t5"},     {Positions::alibi, "alibi"},     {Positions::rope, "rope"}};
-const Names<NormKind> norm_names = {{NormKind::layer, "layer"}, {NormKind::rms, "rms"}};
-const Names<FeedForwardKind> feed_forward_names = {
-    {FeedForwardKind::relu, "relu"}, {FeedForwardKind::gelu, "gelu"}, {FeedForwardKind::swiglu, "swiglu"}};
-const Names<Initialization> initialization_names = {{Initialization::xavier, "xavier"},
-                                                    {Initialization::normal, "normal"}};
+// The settings that files hold by name. A new kind of feed-forward network is one more row.
+Names<Positions> names(Positions) {
+  return {{Positions::none, "none"}, {Positions::learned, "learned"}, {Positions::sinusoidal, "sinusoidal"},
+          {Positions::t5, "t5"},     {Positions::alibi, "alibi"},     {Positions::rope, "rope"}};
+}
+Names<NormKind> names(NormKind) { return {{NormKind::layer, "layer"}, {NormKind::rms, "rms"}}; }
+Names<Initialization> names(Initialization) {
+  return {{Initialization::xavier, "xavier"}, {Initialization::normal, "normal"}};
+}
+Names<FeedForwardKind> names(FeedForwardKind) {
+  return {{{.activation = Activation::relu}, "relu"},
+          {{.activation = Activation::gelu}, "gelu"},
+          {{.activation = Activation::silu, .gated = true}, "swiglu"},
+          {{.activation = Activation::gelu, .gated = true}, "geglu"}};
+}
+template <class Value>
+concept Named = requires(Value value) {
+  names(value);
+};
 
-template <class Enum>
-const char* name_in(const Names<Enum>& names, Enum value) {
-  for (const auto& entry : names)
-    if (entry.first == value) return entry.second;
-  return "?";
+template <Named Value>
+const char* name_in_table(const char* setting, const Value& value) {
+  for (const auto& row : names(value))
+    if (row.first == value) return row.second;
+  fail("{}: this value has no name; add it to the table in nn/config.cpp", setting);
 }
 
-template <class Enum>
-Enum value_in(const char* what, const Names<Enum>& names, const std::string& name) {
+template <Named Value>
+Value value_named(const char* setting, const std::string& name) {
   std::string known;
-  for (const auto& entry : names) {
-    if (name == entry.second) return entry.first;
-    known += (known.empty() ? "" : ", ") + std::string(entry.second);
+  for (const auto& row : names(Value{})) {
+    if (name == row.second) return row.first;
+    known += (known.empty() ? "" : ", ") + std::string(row.second);
   }
-  fail("{}: '{}' is not one of {}", what, name, known);
+  fail("{}: '{}' is not one of {}", setting, name, known);
 }
 
-// Every setting once, in order: writing and reading are the same list.
+// Every setting once, in order: writing and reading use the same list.
 template <class Config, class Visit>
 void for_each_setting(Config& config, const Visit& visit) {
   visit("source_vocabulary", config.source_vocabulary);
@@ -63,52 +74,36 @@ void for_each_setting(Config& config, const Visit& visit) {
   visit("initialization", config.initialization);
 }
 
-struct Writer {
+struct ToJson {
   nlohmann::json& json;
-  template <class T>
-  void operator()(const char* name, const T& value) const {
-    json[name] = value;
-  }
-  void operator()(const char* name, const Positions& value) const {
-    json[name] = name_in(position_names, value);
-  }
-  void operator()(const char* name, const NormKind& value) const { json[name] = name_in(norm_names, value); }
-  void operator()(const char* name, const FeedForwardKind& value) const {
-    json[name] = name_in(feed_forward_names, value);
-  }
-  void operator()(const char* name, const Initialization& value) const {
-    json[name] = name_in(initialization_names, value);
+  template <class Value>
+  void operator()(const char* setting, const Value& value) const {
+    if constexpr (Named<Value>)
+      json[setting] = name_in_table(setting, value);
+    else
+      json[setting] = value;
   }
 };
 
-struct Reader {
+struct FromJson {
   const nlohmann::json& json;
-  template <class T>
-  void operator()(const char* name, T& value) const {
-    read(name, value);
+  template <class Value>
+  void operator()(const char* setting, Value& value) const {
+    if constexpr (Named<Value>) {
+      std::string name;
+      read(setting, name);
+      value = value_named<Value>(setting, name);
+    } else {
+      read(setting, value);
+    }
   }
-  void operator()(const char* name, Positions& value) const {
-    value = value_in(name, position_names, text(name));
-  }
-  void operator()(const char* name, NormKind& value) const { value = value_in(name, norm_names, text(name)); }
-  void operator()(const char* name, FeedForwardKind& value) const {
-    value = value_in(name, feed_forward_names, text(name));
-  }
-  void operator()(const char* name, Initialization& value) const {
-    value = value_in(name, initialization_names, text(name));
-  }
-  std::string text(const char* name) const {
-    std::string value;
-    read(name, value);
-    return value;
-  }
-  template <class T>
-  void read(const char* name, T& value) const {
-    if (!json.contains(name)) fail("configuration: '{}' is missing", name);
+  template <class Value>
+  void read(const char* setting, Value& value) const {
+    if (!json.contains(setting)) fail("configuration: '{}' is missing", setting);
     try {
-      json[name].get_to(value);
+      json[setting].get_to(value);
     } catch (const nlohmann::json::exception&) {
-      fail("configuration: '{}' has a value of the wrong kind: {}", name, json[name].dump());
+      fail("configuration: '{}' has a value of the wrong kind: {}", setting, json[setting].dump());
     }
   }
 };
@@ -130,7 +125,7 @@ void TransformerConfig::check() const {
 
 std::string to_json(const TransformerConfig& config) {
   nlohmann::json json;
-  for_each_setting(config, Writer{json});
+  for_each_setting(config, ToJson{json});
   return json.dump();
 }
 
@@ -138,7 +133,7 @@ TransformerConfig config_from_json(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) fail("configuration: not a JSON object");
   TransformerConfig config;
-  for_each_setting(config, Reader{json});
+  for_each_setting(config, FromJson{json});
   for (const auto& item : json.items()) {
     bool known = false;
     for_each_setting(config, [&](const char* name, const auto&) { known = known || item.key() == name; });
@@ -148,11 +143,7 @@ TransformerConfig config_from_json(const std::string& text) {
   return config;
 }
 
-Positions positions_from_name(const std::string& name) { return value_in("positions", position_names, name); }
-const char* name_of(Positions positions) { return name_in(position_names, positions); }
-FeedForwardKind feed_forward_from_name(const std::string& name) {
-  return value_in("feed_forward", feed_forward_names, name);
-}
-const char* name_of(FeedForwardKind kind) { return name_in(feed_forward_names, kind); }
+Positions positions_from_name(const std::string& name) { return value_named<Positions>("positions", name); }
+const char* name_of(Positions positions) { return name_in_table("positions", positions); }
 
 }  // namespace attn

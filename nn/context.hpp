@@ -1,12 +1,12 @@
-// Context: what one run through a model needs to know besides its input.
+// Context: how to run a model, apart from its input.
 //
-//   Context evaluation;                            // no dropout
-//   Context training{.training = true, .rng = &rng};
+//   model(tokens)                                        evaluation: no dropout
+//   model(tokens, {.training = true, .rng = &rng})       training
 //   AttentionMaps maps;
-//   Context showing{.maps = &maps};                // and hand out every attention map
+//   model(tokens, {.maps = &maps})                       evaluation that records every attention map
 //
-// Asking for maps makes attention take the plain way, step by step, because the fused op never has the whole
-// matrix of weights. The two give the same numbers.
+// With maps, attention is computed step by step, because the fused op never holds the whole matrix of
+// weights. Both give the same numbers.
 #pragma once
 
 #include <string>  // string
@@ -18,16 +18,16 @@
 namespace attn {
 
 struct AttentionMap {
-  std::string name;  // "encoder", "decoder", "cross"
-  int layer;
-  Tensor weights;  // (B, H, T, S); after backward, weights.grad() is the gradient of the loss on each weight
+  std::string name;  // of the layer's kind: "encoder", "decoder", "cross"
+  Index layer;
+  Tensor weights;  // (B, H, T, S); after backward, weights.grad() is the gradient of the loss for each weight
 };
 using AttentionMaps = std::vector<AttentionMap>;
 
 struct Context {
   bool training = false;
   Rng* rng = nullptr;             // for dropout, in training
-  AttentionMaps* maps = nullptr;  // where attention maps go, if they are asked for
+  AttentionMaps* maps = nullptr;  // where to record attention maps; null: nowhere
 
   Tensor drop(const Tensor& x, real p) const {
     if (!training || p == 0) return x;

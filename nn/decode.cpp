@@ -1,7 +1,8 @@
 #include "nn/decode.hpp"
 
-#include <algorithm>  // copy, max_element, nth_element, sort
+#include <algorithm>  // copy_n, find, max_element, stable_sort
 #include <cmath>      // exp, pow
+#include <iterator>   // ssize
 #include <numeric>    // iota
 
 #include "core/autograd.hpp"
@@ -15,8 +16,8 @@ IntTensor append(const IntTensor& before, const IntTensor& more) {
   const Index rows = more.shape()[0], a = before.shape()[1], b = more.shape()[1];
   IntTensor out({rows, a + b});
   for (Index r = 0; r < rows; ++r) {
-    std::copy(&before[r * a], &before[r * a] + a, &out[r * (a + b)]);
-    std::copy(&more[r * b], &more[r * b] + b, &out[r * (a + b) + a]);
+    std::copy_n(before.data() + r * a, a, out.data() + r * (a + b));
+    std::copy_n(more.data() + r * b, b, out.data() + r * (a + b) + a);
   }
   return out;
 }
@@ -24,9 +25,9 @@ IntTensor append(const IntTensor& before, const IntTensor& more) {
 IntTensor pick_rows(const IntTensor& x, const std::vector<int>& rows) {
   if (x.numel() == 0) return x;
   const Index row = x.numel() / x.shape()[0];
-  IntTensor out(x.shape().with(0, static_cast<Index>(rows.size())));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    std::copy(&x[rows[i] * row], &x[rows[i] * row] + row, &out[static_cast<Index>(i) * row]);
+  IntTensor out(x.shape().with(0, std::ssize(rows)));
+  for (Index i = 0; i < std::ssize(rows); ++i)
+    std::copy_n(x.data() + rows[i] * row, row, out.data() + i * row);
   return out;
 }
 
@@ -34,151 +35,137 @@ IntTensor last_columns(const IntTensor& x, Index count) {
   const Index rows = x.shape()[0], columns = x.shape()[1];
   IntTensor out({rows, count});
   for (Index r = 0; r < rows; ++r)
-    std::copy(&x[(r + 1) * columns - count], &x[(r + 1) * columns - count] + count, &out[r * count]);
+    std::copy_n(x.data() + (r + 1) * columns - count, count, out.data() + r * count);
   return out;
 }
 
-Tensor last_step(const Tensor& logits) {
-  return select(logits, 1, logits.shape()[1] - 1);
-}  // (rows, T, V) -> (rows, V)
+Tensor last_step(const Tensor& logits) { return select(logits, 1, -1); }  // (rows, T, V) -> (rows, V)
 
-IntTensor column(const std::vector<int>& tokens) { return {{static_cast<Index>(tokens.size()), 1}, tokens}; }
+IntTensor column(const std::vector<int>& tokens) { return {{std::ssize(tokens), 1}, tokens}; }
 
-double penalty(std::size_t length, double alpha) {
-  return std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
-}
+double penalty(Index length, double alpha) { return std::pow((5.0 + double(length)) / 6.0, alpha); }
+
+// Sentences that grow together, each until its end token.
+struct Sentences {
+  std::vector<std::vector<int>> tokens;
+  std::vector<bool> finished;
+  int end;
+
+  Sentences(Index rows, int end) : tokens(rows), finished(rows, false), end(end) {}
+  bool any_open() const { return std::find(finished.begin(), finished.end(), false) != finished.end(); }
+  void add(const std::vector<int>& newest) {
+    for (Index r = 0; r < std::ssize(tokens); ++r) {
+      if (newest[r] == end) finished[r] = true;
+      if (!finished[r]) tokens[r].push_back(newest[r]);  // a finished row stays in the batch but is ignored
+    }
+  }
+};
 
 }  // namespace
 
-TransformerWriter::TransformerWriter(const Transformer& model, const IntTensor& source,
-                                     const IntTensor& lengths, bool cached)
-    : model_(model), lengths_(lengths), cached_(cached) {
+TransformerWriter::TransformerWriter(const Transformer& model, const Tokens& source,
+                                     const WriterOptions& options)
+    : model_(model), options_(options) {
   const NoGrad no_grad;
-  Context context;
-  memory_ = model.encode(source, lengths, context);
+  memory_ = model.encode(source);
 }
 
 Tensor TransformerWriter::next(const IntTensor& tokens) {
   const NoGrad no_grad;
-  Context context;
-  if (cached_) return last_step(model_.decode(tokens, {}, memory_, lengths_, context, &cache_));
+  if (options_.cached) return last_step(model_.decode(tokens, memory_, cache_));
   written_ = append(written_, tokens);
-  return last_step(model_.decode(written_, {}, memory_, lengths_, context));
+  return last_step(model_.decode(written_, memory_));
 }
 
 void TransformerWriter::reorder(const std::vector<int>& rows) {
   const NoGrad no_grad;
-  memory_ = take_rows(memory_, rows);
-  lengths_ = pick_rows(lengths_, rows);
+  memory_ = {take_rows(memory_.states, rows), pick_rows(memory_.lengths, rows)};
   written_ = pick_rows(written_, rows);
   cache_.reorder(rows);
 }
 
 Tensor GptWriter::next(const IntTensor& tokens) {
   const NoGrad no_grad;
-  Context context;
   written_ = append(written_, tokens);
-  const Index limit = model_.config.positions == Positions::learned ? model_.config.max_length
-                                                                    : std::numeric_limits<Index>::max();
-  IntTensor fresh = cached_ ? tokens : written_;
-  if (written_.shape()[1] > limit) {  // start again from the newest part
-    written_ = last_columns(written_, std::max<Index>(1, limit / 2));
+  IntTensor fresh = options_.cached ? tokens : written_;
+  const Index limit = model_.config.max_length;
+  if (model_.config.positions == Positions::learned && written_.shape()[1] > limit) {
+    fresh = written_ = last_columns(written_, std::max<Index>(1, limit / 2));
     cache_ = {};
-    fresh = written_;
   }
-  return last_step(model_(fresh, context, {}, cached_ ? &cache_ : nullptr));
+  return last_step(options_.cached ? model_(fresh, cache_) : model_(fresh));
 }
 
 void GptWriter::reorder(const std::vector<int>& rows) {
-  rows_ = static_cast<Index>(rows.size());
+  rows_ = std::ssize(rows);
   written_ = pick_rows(written_, rows);
   cache_.reorder(rows);
 }
 
 std::vector<std::vector<int>> greedy(Writer& writer, const DecodeOptions& options) {
-  const std::size_t rows = static_cast<std::size_t>(writer.rows());
-  std::vector<std::vector<int>> sentences(rows);
-  std::vector<int> newest(rows, options.start);
-  std::vector<bool> finished(rows, false);
-  std::size_t open = rows;
-  for (Index step = 0; step < options.max_length && open > 0; ++step) {
-    const IntTensor best = argmax(writer.next(column(newest)));  // (rows)
-    for (std::size_t r = 0; r < rows; ++r) {
-      newest[r] = best[static_cast<Index>(r)];
-      if (finished[r]) continue;  // a finished row goes along with the others, unheard
-      if (newest[r] == options.end)
-        finished[r] = true, --open;
-      else
-        sentences[r].push_back(newest[r]);
-    }
+  Sentences sentences(writer.rows(), options.end);
+  std::vector<int> newest(writer.rows(), options.start);
+  for (Index step = 0; step < options.max_length && sentences.any_open(); ++step) {
+    newest = argmax(writer.next(column(newest))).values();  // (rows)
+    sentences.add(newest);
   }
-  return sentences;
+  return sentences.tokens;
 }
 
 BeamResult beam_search(Writer& writer, const BeamOptions& options) {
-  if (writer.rows() != 1) fail("beam_search: it decodes one sentence, not {}", writer.rows());
-  if (options.width < 1) fail("beam_search: a beam of width {}", options.width);
-  const std::size_t width = static_cast<std::size_t>(options.width);
-  struct Candidate {
-    int row, node;
-    double log_probability;
-  };
-  const auto better = [](const Candidate& a, const Candidate& b) {
-    return a.log_probability > b.log_probability;
-  };
-
+  if (writer.rows() != 1) fail("beam_search: decodes one sentence, not {}", writer.rows());
+  if (options.width < 1) fail("beam_search: a beam of width {}; it must be at least 1", options.width);
   BeamResult result;
-  result.tree.push_back({-1, options.start, 0, 0, true, false});
-  std::vector<int> open{0};  // the nodes of the beam that have not ended
-  std::size_t finished = 0;
-  const auto finish = [&](int node) {
-    Hypothesis hypothesis{{}, result.tree[static_cast<std::size_t>(node)].log_probability, 0, node};
-    std::size_t length = 0;
-    for (int at = node; result.tree[static_cast<std::size_t>(at)].parent >= 0;
-         at = result.tree[static_cast<std::size_t>(at)].parent, ++length)
-      if (result.tree[static_cast<std::size_t>(at)].token != options.end)
-        hypothesis.tokens.insert(hypothesis.tokens.begin(), result.tree[static_cast<std::size_t>(at)].token);
-    hypothesis.score = hypothesis.log_probability / penalty(length, options.length_penalty);
+  std::vector<BeamNode>& tree = result.tree;
+  tree.push_back({.token = options.start, .kept = true});
+  std::vector<Index> open{0};  // the unfinished hypotheses of the beam, by their last node: the writer's rows
+  const auto add_hypothesis = [&](Index last) {
+    Hypothesis hypothesis{{}, tree[last].log_probability, 0, last};
+    for (Index node = last; tree[node].parent >= 0; node = tree[node].parent)
+      if (!tree[node].finished) hypothesis.tokens.insert(hypothesis.tokens.begin(), tree[node].token);
+    hypothesis.score = hypothesis.log_probability / penalty(tree[last].depth, options.length_penalty);
     result.hypotheses.push_back(hypothesis);
   };
 
-  for (int step = 0; step < options.max_length && !open.empty(); ++step) {
+  for (Index step = 1; step <= options.max_length && !open.empty(); ++step) {
     std::vector<int> newest;
-    for (const int node : open) newest.push_back(result.tree[static_cast<std::size_t>(node)].token);
+    for (const Index node : open) newest.push_back(tree[node].token);
     const Tensor log_probabilities = log_softmax(writer.next(column(newest)));  // (rows, V)
-    const std::size_t room = width - finished;
+    const Index room = options.width - std::ssize(result.hypotheses);
     // Each hypothesis may contribute all of the next beam, so its `room` best continuations are enough.
-    const TopK top =
-        top_k(log_probabilities, std::min<Index>(static_cast<Index>(room), log_probabilities.shape()[1]));
+    const TopK top = top_k(log_probabilities, std::min(room, log_probabilities.size(1)));
+    struct Candidate {
+      Index row, node;
+    };
     std::vector<Candidate> candidates;
-    const Index k = top.indices.shape()[1];
-    for (std::size_t row = 0; row < open.size(); ++row)
-      for (Index i = 0; i < k; ++i) {
-        const Index at = static_cast<Index>(row) * k + i;
-        const double total =
-            result.tree[static_cast<std::size_t>(open[row])].log_probability + top.values.data()[at];
-        candidates.push_back({static_cast<int>(row), static_cast<int>(result.tree.size()), total});
-        result.tree.push_back(
-            {open[row], top.indices[at], total, step + 1, false, top.indices[at] == options.end});
+    for (Index row = 0; row < std::ssize(open); ++row)
+      for (Index i = 0; i < top.values.size(1); ++i) {
+        const int token = top.indices(row, i);
+        candidates.push_back({row, std::ssize(tree)});
+        tree.push_back({.parent = open[row],
+                        .token = token,
+                        .log_probability = tree[open[row]].log_probability + top.values(row, i),
+                        .depth = step,
+                        .finished = token == options.end});
       }
-    std::stable_sort(candidates.begin(), candidates.end(), better);
-    candidates.resize(std::min(candidates.size(), room));
+    std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+      return tree[a.node].log_probability > tree[b.node].log_probability;
+    });
+    candidates.resize(std::min(std::ssize(candidates), room));
     std::vector<int> rows;
     open.clear();
     for (const Candidate& candidate : candidates) {
-      BeamNode& node = result.tree[static_cast<std::size_t>(candidate.node)];
-      node.kept = true;
-      if (node.finished) {
-        finish(candidate.node);
-        ++finished;
+      tree[candidate.node].kept = true;
+      if (tree[candidate.node].finished) {
+        add_hypothesis(candidate.node);
       } else {
         open.push_back(candidate.node);
-        rows.push_back(candidate.row);
+        rows.push_back(int(candidate.row));
       }
     }
     if (!rows.empty()) writer.reorder(rows);
   }
-  for (const int node : open) finish(node);  // cut off at the greatest length
+  for (const Index node : open) add_hypothesis(node);  // cut off at the greatest length
   std::stable_sort(result.hypotheses.begin(), result.hypotheses.end(),
                    [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   return result;
@@ -186,28 +173,26 @@ BeamResult beam_search(Writer& writer, const BeamOptions& options) {
 
 std::vector<double> sampling_distribution(const real* logits, Index vocabulary,
                                           const SampleOptions& options) {
-  std::vector<double> p(static_cast<std::size_t>(vocabulary), 0);
-  const Index best = std::max_element(logits, logits + vocabulary) - logits;
   if (options.temperature < 0) fail("sampling: a temperature of {} is below 0", options.temperature);
   if (options.top_k < 0) fail("sampling: top-k of {} is below 0", options.top_k);
   if (!(options.top_p > 0 && options.top_p <= 1))
     fail("sampling: top-p of {} is not in (0, 1]", options.top_p);
+  std::vector<double> p(vocabulary, 0);
+  const Index best = std::max_element(logits, logits + vocabulary) - logits;
   if (options.temperature == 0) {
-    p[static_cast<std::size_t>(best)] = 1;
+    p[best] = 1;
     return p;
   }
-  for (std::size_t i = 0; i < p.size(); ++i)
-    p[i] = std::exp((logits[i] - logits[best]) / options.temperature);
+  for (Index i = 0; i < vocabulary; ++i) p[i] = std::exp((logits[i] - logits[best]) / options.temperature);
 
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&p](std::size_t a, std::size_t b) { return p[a] > p[b]; });
-  const std::size_t k =
-      options.top_k > 0 ? std::min<std::size_t>(static_cast<std::size_t>(options.top_k), p.size()) : p.size();
+  std::vector<Index> order(vocabulary);
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&p](Index a, Index b) { return p[a] > p[b]; });
+  const Index k = options.top_k > 0 ? std::min(options.top_k, vocabulary) : vocabulary;
   double top = 0;
-  for (std::size_t i = 0; i < k; ++i) top += p[order[i]];
+  for (Index i = 0; i < k; ++i) top += p[order[i]];
   double kept = 0;
-  for (std::size_t i = 0; i < p.size(); ++i) {
+  for (Index i = 0; i < vocabulary; ++i) {
     const bool enough = i >= k || (i > 0 && kept >= options.top_p * top);
     if (enough)
       p[order[i]] = 0;
@@ -220,40 +205,33 @@ std::vector<double> sampling_distribution(const real* logits, Index vocabulary,
 
 int draw(const std::vector<double>& distribution, Rng& rng) {
   double rest = rng.uniform();
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < distribution.size(); ++i) {
+  Index last = 0;
+  for (Index i = 0; i < std::ssize(distribution); ++i) {
     if (distribution[i] == 0) continue;
     last = i;
     if ((rest -= distribution[i]) < 0) break;
   }
-  return static_cast<int>(last);
+  return int(last);
 }
 
 std::vector<std::vector<int>> sample(Writer& writer, const IntTensor& prompts, const SampleOptions& options,
                                      Rng& rng) {
-  if (prompts.shape().rank() != 2 || prompts.shape()[0] != writer.rows() || prompts.numel() == 0)
+  const Index rows = writer.rows();
+  if (prompts.shape().rank() != 2 || prompts.shape()[0] != rows || prompts.numel() == 0)
     fail("sample: prompts of shape {} for {} rows; each needs at least one token", prompts.shape().str(),
-         writer.rows());
-  const std::size_t rows = static_cast<std::size_t>(writer.rows());
-  std::vector<std::vector<int>> texts(rows);
-  std::vector<bool> finished(rows, false);
-  std::size_t open = rows;
+         rows);
+  Sentences texts(rows, options.end);
   IntTensor tokens = prompts;
-  for (Index step = 0; step < options.max_length && open > 0; ++step) {
+  for (Index step = 0; step < options.max_length && texts.any_open(); ++step) {
     const Tensor logits = writer.next(tokens);  // (rows, V)
-    const Index V = logits.shape()[1];
-    std::vector<int> newest(rows);
-    for (std::size_t r = 0; r < rows; ++r) {
-      newest[r] = draw(sampling_distribution(logits.data() + static_cast<Index>(r) * V, V, options), rng);
-      if (finished[r]) continue;
-      if (newest[r] == options.end)
-        finished[r] = true, --open;
-      else
-        texts[r].push_back(newest[r]);
-    }
+    const Index V = logits.size(1);
+    std::vector<int> newest;
+    for (Index r = 0; r < rows; ++r)
+      newest.push_back(draw(sampling_distribution(logits.data() + r * V, V, options), rng));
+    texts.add(newest);
     tokens = column(newest);
   }
-  return texts;
+  return texts.tokens;
 }
 
 }  // namespace attn

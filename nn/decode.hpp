@@ -1,14 +1,12 @@
-// Decoding: how a sentence is chosen, a token at a time.
+// Decoding: how a model chooses a sentence, token by token.
 //
 // A `Writer` is a model in the middle of writing: it takes the newest tokens of some sentences (its rows) and
-// returns the logits for the next one. It keeps what it has computed in a cache, or, without one, computes
-// everything again at each step: the same words, slower.
+// returns the logits for the next one. It caches what it has computed, or, without a cache, recomputes
+// everything at each step: the same words, slower.
 //
-//   TransformerWriter writer(model, source, lengths);
+//   TransformerWriter writer(model, source);
 //   std::vector<std::vector<int>> sentences = greedy(writer, {.start = bos, .end = eos});
 #pragma once
-
-#include <limits>  // numeric_limits
 
 #include "nn/gpt.hpp"
 #include "nn/transformer.hpp"
@@ -23,29 +21,32 @@ class Writer {
   virtual void reorder(const std::vector<int>& rows) = 0;  // row i continues what row rows[i] was
 };
 
+struct WriterOptions {
+  bool cached = true;
+};
+
 // The decoder of an encoder-decoder, writing one target for each source sentence.
 class TransformerWriter : public Writer {
  public:
-  TransformerWriter(const Transformer& model, const IntTensor& source, const IntTensor& lengths,
-                    bool cached = true);
-  Index rows() const override { return memory_.shape()[0]; }
+  TransformerWriter(const Transformer& model, const Tokens& source, const WriterOptions& options = {});
+  Index rows() const override { return memory_.states.size(0); }
   Tensor next(const IntTensor& tokens) override;
   void reorder(const std::vector<int>& rows) override;
 
  private:
   const Transformer& model_;
-  Tensor memory_;      // (rows, S, C)
-  IntTensor lengths_;  // (rows), or empty
-  IntTensor written_;  // (rows, T): what came so far, if there is no cache
-  bool cached_;
+  WriterOptions options_;
+  Memory memory_;
+  IntTensor written_;  // (rows, T): the tokens so far, if there is no cache
   DecoderCache cache_;
 };
 
-// A GPT continuing texts. Once its table of positions is full it goes on with the newest half of the text, as
-// positions must stay within the table; other position schemes never end.
+// A GPT that continues texts. When its table of positions is full, it goes on with the newest half of the
+// text: positions must stay within the table. Other position schemes have no limit.
 class GptWriter : public Writer {
  public:
-  GptWriter(const Gpt& model, Index rows, bool cached = true) : model_(model), rows_(rows), cached_(cached) {}
+  explicit GptWriter(const Gpt& model, Index rows = 1, const WriterOptions& options = {})
+      : model_(model), rows_(rows), options_(options) {}
   Index rows() const override { return rows_; }
   Tensor next(const IntTensor& tokens) override;
   void reorder(const std::vector<int>& rows) override;
@@ -53,53 +54,52 @@ class GptWriter : public Writer {
  private:
   const Gpt& model_;
   Index rows_;
-  IntTensor written_;
-  bool cached_;
+  WriterOptions options_;
+  IntTensor written_;  // (rows, T)
   DecoderCache cache_;
 };
 
 struct DecodeOptions {
   int start = 1, end = 2;
-  Index max_length = 100;  // tokens written at most, the end included
+  Index max_length = 100;  // the most tokens to write, the end included
 };
 
-// The likeliest token each time. Sentences may end at different steps; the end token is not part of the
-// result.
+// The likeliest token each time. Sentences may end at different steps. The result is without the end token.
 std::vector<std::vector<int>> greedy(Writer& writer, const DecodeOptions& options);
 
-// Beam search: the `width` best beginnings are kept, by their summed log-probabilities. A hypothesis that
-// reaches the end keeps its place in the beam. The result is the one with the best log P / penalty(length),
-// where penalty(length) = ((5 + length) / 6)^α; without it, short sentences win because each further token
-// costs. With width 1 this is greedy.
+// Beam search: keeps the `width` best beginnings, by their summed log-probabilities. A finished hypothesis
+// keeps its place in the beam. The best hypothesis has the highest log P / penalty(length), where
+// penalty(length) = ((5 + length) / 6)^α (Wu et al., 2016); without it, short sentences win because every
+// further token lowers log P. With width 1 this is greedy.
 struct BeamOptions {
   int start = 1, end = 2;
   Index max_length = 100;
   Index width = 4;
   double length_penalty = 0.6;  // α
 };
-struct BeamNode {  // a token in the tree of all that was considered
-  int parent;      // -1 for the start
-  int token;
-  double log_probability;  // of the whole beginning
-  int depth;
-  bool kept;  // made it into the beam
-  bool finished;
+struct BeamNode {     // a token in the tree of all continuations that were considered
+  Index parent = -1;  // in the tree; -1 for the start
+  int token = 0;
+  double log_probability = 0;  // of everything up to this token
+  Index depth = 0;
+  bool kept = false;  // stayed in the beam
+  bool finished = false;
 };
 struct Hypothesis {
   std::vector<int> tokens;  // without start and end
   double log_probability;
   double score;  // log_probability / penalty
-  int node;      // in the tree
+  Index node;    // of its last token, in the tree
 };
 struct BeamResult {
   std::vector<Hypothesis> hypotheses;  // best first
   std::vector<BeamNode> tree;
 };
-// The writer has one row, its sentence; the search gives it as many as it needs.
+// The writer starts with one row, its sentence; the search grows it to one row for each open hypothesis.
 BeamResult beam_search(Writer& writer, const BeamOptions& options);
 
-// Sampling: logits are divided by the temperature; then only the k likeliest tokens, and of those only the
-// likeliest that together reach the probability p (the one that crosses it included), stay in the draw.
+// Sampling: logits are divided by the temperature. Then only the k likeliest tokens stay, and of those only
+// the likeliest that together reach the probability p (including the one that crosses it).
 struct SampleOptions {
   int end = 2;  // -1: never
   Index max_length = 100;

@@ -1,10 +1,10 @@
 // FeedForward: the same two-layer network applied to every token on its own.
 //
-//   ReLU     max(0, x W1 + b1) W2 + b2                     the paper: 512 -> 2048 -> 512
-//   GELU     the same with a smoother bend                  BERT, GPT
-//   SwiGLU   (silu(x Wg) ∘ x W1) W2                         a gate decides what passes; three matrices
+//   plain    f(x W1 + b1) W2 + b2             f = ReLU: the paper, 512 -> 2048 -> 512; GELU: BERT, GPT
+//   gated    (f(x Wg + bg) ∘ (x W1 + b1)) W2 + b2      f = SiLU: SwiGLU; GELU: GeGLU (Shazeer, 2020)
 //
-// Attention only mixes tokens by weighted averages; this is where each token is worked on.
+// A gate decides, unit by unit, what passes; it costs a third matrix. Attention only mixes tokens by weighted
+// averages; here each token is transformed.
 #pragma once
 
 #include "nn/context.hpp"
@@ -13,9 +13,9 @@
 namespace attn {
 
 struct FeedForward {
-  FeedForwardKind kind = FeedForwardKind::relu;
+  FeedForwardKind kind;
   real dropout = 0;
-  Linear first, gate, second;  // (d_ff, C), (d_ff, C) for SwiGLU only, (C, d_ff)
+  Linear first, gate, second;  // (d_ff, C), (d_ff, C) if gated, (C, d_ff)
 
   FeedForward() = default;
   FeedForward(const TransformerConfig& config, Rng& rng)
@@ -23,22 +23,17 @@ struct FeedForward {
         dropout(config.dropout),
         first(config.d_model, config.d_ff, rng, config.bias, config.initialization),
         second(config.d_ff, config.d_model, rng, config.bias, config.initialization) {
-    if (kind == FeedForwardKind::swiglu)
-      gate = Linear(config.d_model, config.d_ff, rng, config.bias, config.initialization);
+    if (kind.gated) gate = Linear(config.d_model, config.d_ff, rng, config.bias, config.initialization);
   }
 
-  Tensor operator()(const Tensor& x, Context& context) const {  // (B, T, C) -> (B, T, C)
-    Tensor hidden;                                              // (B, T, d_ff)
-    if (kind == FeedForwardKind::swiglu)
-      hidden = gate(x, Activation::silu) * first(x);
-    else
-      hidden = first(x, kind == FeedForwardKind::relu ? Activation::relu : Activation::gelu);
-    return second(context.drop(hidden, dropout));
+  Tensor operator()(const Tensor& x, const Context& context = {}) const {  // (B, T, C) -> (B, T, C)
+    const Tensor hidden = kind.gated ? gate(x, kind.activation) * first(x) : first(x, kind.activation);
+    return second(context.drop(hidden, dropout));  // hidden: (B, T, d_ff)
   }
 
   void parameters(ParameterList& list) const {
     list.add_layer("first", first);
-    if (gate.weight) list.add_layer("gate", gate);
+    if (kind.gated) list.add_layer("gate", gate);
     list.add_layer("second", second);
   }
 };

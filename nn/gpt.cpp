@@ -13,22 +13,28 @@ TransformerConfig gpt_config(const GptSize& size) {
           .positions = Positions::learned,
           .max_length = size.max_length,
           .pre_norm = true,
-          .feed_forward = FeedForwardKind::gelu,
+          .feed_forward = {.activation = Activation::gelu},
           .initialization = Initialization::normal};
 }
 
 Gpt::Gpt(const TransformerConfig& settings, Rng& rng) : config(settings) {
   config.check();
   token_embedding = Embedding(config.vocabulary, config.d_model, rng);
-  stack = Stack(config, config.decoder_layers, true, false, rng);
+  stack = Stack(config, BlockKind::decoder_only, rng);
   if (!config.tie_embeddings)
     projection = Linear(config.d_model, config.vocabulary, rng, config.bias, config.initialization);
 }
 
-Tensor Gpt::operator()(const IntTensor& tokens, Context& context, const IntTensor& lengths,
-                       DecoderCache* cache) const {
-  const Tensor states = stack(token_embedding(tokens), lengths, context, {}, {}, cache);  // (B, T, C)
-  return config.tie_embeddings ? token_embedding.logits(states) : projection(states);     // (B, T, V)
+Tensor Gpt::operator()(const Tokens& tokens, const Context& context) const {
+  return logits(stack(token_embedding(tokens.ids), {.lengths = tokens.lengths}, context));
+}
+
+Tensor Gpt::operator()(const Tokens& newest, DecoderCache& cache) const {
+  return logits(stack(token_embedding(newest.ids), {.cache = &cache}));
+}
+
+Tensor Gpt::logits(const Tensor& states) const {
+  return config.tie_embeddings ? token_embedding.logits(states) : projection(states);
 }
 
 void Gpt::parameters(ParameterList& list) const {

@@ -1,9 +1,8 @@
-// GPT: a decoder alone. It reads tokens and says, at each one, what comes next.
+// GPT: a decoder alone. It reads tokens and predicts, at each one, the next.
 //
 //   h_0 = embedding + positions,   h_l = Block_l(h_{l-1}) with a causal mask,   logits = norm(h_N) Eᵀ
 //
-// Pre-norm, so there is one more norm at the end; E is the embedding, tied. `gpt_config` has the usual
-// settings.
+// Pre-norm, so there is one more norm at the end; E is the embedding, tied. gpt_config: the usual settings.
 #pragma once
 
 #include "nn/transformer.hpp"
@@ -22,9 +21,11 @@ struct Gpt {
   Linear projection;  // if it is not tied
 
   Gpt(const TransformerConfig& config, Rng& rng);
+
   // (B, T) -> logits (B, T, V): at t, for the token after t.
-  Tensor operator()(const IntTensor& tokens, Context& context, const IntTensor& lengths = {},
-                    DecoderCache* cache = nullptr) const;
+  Tensor operator()(const Tokens& tokens, const Context& context = {}) const;
+  Tensor operator()(const Tokens& newest, DecoderCache& cache) const;  // after the cached ones
+  Tensor logits(const Tensor& states) const;                           // (B, T, C) -> (B, T, V)
   void parameters(ParameterList& list) const;
 };
 

@@ -3,19 +3,20 @@
 #include <cmath>  // sqrt
 
 namespace attn {
+namespace {
 
-Tensor xavier_uniform(const Shape& shape, Rng& rng) {
-  const real bound = std::sqrt(real{6} / static_cast<real>(shape[0] + shape[1]));
-  return uniform(shape, rng, -bound, bound).requires_grad();
+// Xavier (Glorot and Bengio, 2010): uniform in ±sqrt(6 / (in + out)), which keeps the variance of activations
+// and gradients about the same from layer to layer. Normal: standard deviation 0.02, as in GPT-2.
+Tensor initial_weight(Index in, Index out, Initialization initialization, Rng& rng) {
+  if (initialization == Initialization::normal) return normal({out, in}, rng, 0, real(0.02));
+  const real bound = std::sqrt(6 / real(in + out));
+  return uniform({out, in}, rng, -bound, bound);
 }
 
-Tensor initial_weight(const Shape& shape, Initialization initialization, Rng& rng) {
-  if (initialization == Initialization::xavier) return xavier_uniform(shape, rng);
-  return normal(shape, rng, 0, real(0.02)).requires_grad();
-}
+}  // namespace
 
 Linear::Linear(Index in, Index out, Rng& rng, bool with_bias, Initialization initialization)
-    : weight(initial_weight({out, in}, initialization, rng)) {
+    : weight(initial_weight(in, out, initialization, rng).requires_grad()) {
   if (with_bias) bias = zeros({out}).requires_grad();
 }
 

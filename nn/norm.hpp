@@ -3,12 +3,12 @@
 //   LayerNorm   (x - E[x]) / sqrt(Var[x] + ε) · gain + bias
 //   RMSNorm     x / sqrt(E[x²] + ε) · gain
 //
-// RMSNorm has no mean and no bias: it is cheaper, and as good in practice.
+// RMSNorm (Zhang and Sennrich, 2019) has no mean and no bias: it is cheaper, and as good in practice.
 #pragma once
 
 #include "core/ops.hpp"
+#include "core/parameters.hpp"
 #include "nn/config.hpp"
-#include "nn/parameters.hpp"
 
 namespace attn {
 

@@ -1,27 +1,24 @@
 // Positions: how attention knows order. Without them a sentence is a bag of words.
 //
-//   learned      a table (max_length, C) added to the embeddings; ends where training ended
+//   learned      a table (max_length, C) added to the embeddings; no position after its last row
 //   sinusoidal   a fixed table added to the embeddings: sines and cosines of falling frequency
 //   t5           a learned number for each bucket of distance and head, added to the scores
 //   alibi        a fixed penalty -m·|i - j| on the scores, with a slope m for each head
-//   rope         queries and keys are rotated by their position: their product depends on distance alone
+//   rope         queries and keys are rotated by their position (an op: core/ops.hpp): their product depends
+//                on distance alone
 //
-// The first two mark what a token *is at*; the others mark what is *between* two tokens, and act inside
+// The first two mark where a token *is*; the others mark the distance *between* two tokens, and act in
 // self-attention only: the distance between a source word and a target word means nothing.
 #pragma once
 
 #include "core/ops.hpp"
+#include "core/parameters.hpp"
 #include "nn/config.hpp"
-#include "nn/parameters.hpp"
 
 namespace attn {
 
-// PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i), with ω_i = 10000^(-2i/C).  (length, C)
-Tensor sinusoidal_table(Index length, Index channels);
-
-// Rotates each pair (2i, 2i+1) of each head of x (B, T, H*D) by the angle (first + t) ω_i, ω_i =
-// 10000^(-2i/D).
-Tensor rope(const Tensor& x, Index heads, Index first_position = 0);
+// PE(p, 2i) = sin(p ω_i), PE(p, 2i+1) = cos(p ω_i), with ω_i = 10000^(-2i/C), for p = first, first + 1, …
+Tensor sinusoidal_table(Index length, Index channels, Index first_position = 0);  // (length, C)
 
 // The slopes 2^(-8i/H), i = 1 … H, of ALiBi; for H not a power of two, those of the next lower power of two
 // and then every other one of the next higher.
@@ -29,9 +26,8 @@ std::vector<real> alibi_slopes(Index heads);
 // -m_h · |p - j| for queries at p = first, …, first + T - 1 and keys at j = 0 … S-1.  (H, T, S)
 Tensor alibi_bias(Index heads, Index T, Index S, Index first_position = 0);
 
-// T5's bucket of the distance key - query. Half of the buckets are for exact small distances, the other half
-// grow logarithmically up to max_distance; when both directions are visible, keys to the right have buckets
-// of their own.
+// T5's bucket for the distance key - query. Half of the buckets hold one small distance each, the others grow
+// logarithmically up to max_distance. If both directions are visible, keys to the right have other buckets.
 int t5_bucket(Index distance, bool bidirectional, int buckets = 32, Index max_distance = 128);
 
 // T5's bias: one table for a whole stack of layers.
@@ -49,13 +45,12 @@ struct T5Bias {
 struct PositionScheme {
   Positions kind = Positions::none;
   Index heads = 1;
-  Tensor table;  // learned: (max_length, C); sinusoidal: a fixed one that grows as needed
+  Tensor table;  // (max_length, C), for learned and sinusoidal
   T5Bias t5;
 
   PositionScheme() = default;
   PositionScheme(const TransformerConfig& config, bool bidirectional, Rng& rng);
-  // Adds the table's rows for positions first, first + 1, … to the embeddings x (B, T, C), if the scheme has
-  // one.
+  // The embeddings x (B, T, C) plus the table's rows for positions first, first + 1, …, if there is a table.
   Tensor add_to(const Tensor& x, Index first_position = 0) const;
   // The bias on the scores of self-attention: (H, T, S), or empty if the scheme has none.
   Tensor bias(Index T, Index S, Index first_position = 0) const;

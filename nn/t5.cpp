@@ -2,21 +2,19 @@
 
 #include <algorithm>  // clamp, sort
 #include <cmath>      // lround
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
 
 namespace attn {
 namespace {
 
-// `total` cut into `parts` pieces of at least 1, every way equally likely: choose the cuts among total - 1
-// gaps.
+// `total` cut into `parts` pieces of at least 1, each way equally likely: chooses cuts among total - 1 gaps.
 std::vector<Index> random_pieces(Index total, Index parts, Rng& rng) {
   std::vector<Index> gaps, pieces;
   for (Index i = 1; i < total; ++i) gaps.push_back(i);
-  for (Index i = 0; i + 1 < parts; ++i)
-    std::swap(gaps[static_cast<std::size_t>(i)],
-              gaps[static_cast<std::size_t>(i + rng.below(total - 1 - i))]);
-  gaps.resize(static_cast<std::size_t>(parts - 1));
+  for (Index i = 0; i + 1 < parts; ++i) std::swap(gaps[i], gaps[i + rng.below(total - 1 - i)]);
+  gaps.resize(parts - 1);
   std::sort(gaps.begin(), gaps.end());
   Index before = 0;
   for (const Index cut : gaps) pieces.push_back(cut - before), before = cut;
@@ -43,32 +41,30 @@ TransformerConfig t5_config(const T5Size& size) {
 }
 
 Corrupted corrupt_spans(const std::vector<int>& tokens, const CorruptionOptions& options, Rng& rng) {
-  const Index length = static_cast<Index>(tokens.size());
-  if (length < 2) fail("corrupt_spans: a text of {} tokens has nothing to take out", length);
-  const Index taken =
-      std::clamp<Index>(std::lround(static_cast<double>(length) * options.fraction), 1, length - 1);
-  const Index kept = length - taken;
-  Index spans = std::max<Index>(1, std::lround(static_cast<double>(taken) / options.mean_length));
-  spans = std::min({spans, taken, kept});
+  const Index length = std::ssize(tokens);
+  if (length < 2) fail("corrupt_spans: a text of {} tokens is too short to remove a span", length);
+  const Index removed = std::clamp<Index>(std::lround(double(length) * options.fraction), 1, length - 1);
+  const Index kept = length - removed;
+  Index spans = std::max<Index>(1, std::lround(double(removed) / options.mean_length));
+  spans = std::min({spans, removed, kept});
   if (spans + 1 > options.sentinels)
     fail("corrupt_spans: {} spans need more than {} sentinels", spans, options.sentinels);
 
-  // Kept and taken pieces take turns, beginning with a kept one.
+  // Kept and removed pieces alternate, a kept one first.
   const std::vector<Index> kept_pieces = random_pieces(kept, spans, rng),
-                           taken_pieces = random_pieces(taken, spans, rng);
+                           removed_pieces = random_pieces(removed, spans, rng);
   Corrupted out;
   auto next = tokens.begin();
   for (Index span = 0; span < spans; ++span) {
-    const int sentinel = options.first_sentinel + static_cast<int>(span);
-    const auto hole = next + kept_pieces[static_cast<std::size_t>(span)];
-    const auto end = hole + taken_pieces[static_cast<std::size_t>(span)];
-    out.input.insert(out.input.end(), next, hole);
+    const int sentinel = options.first_sentinel + int(span);
+    const auto begin = next + kept_pieces[span], end = begin + removed_pieces[span];
+    out.input.insert(out.input.end(), next, begin);
     out.input.push_back(sentinel);
     out.target.push_back(sentinel);
-    out.target.insert(out.target.end(), hole, end);
+    out.target.insert(out.target.end(), begin, end);
     next = end;
   }
-  out.target.push_back(options.first_sentinel + static_cast<int>(spans));
+  out.target.push_back(options.first_sentinel + int(spans));
   return out;
 }
 

@@ -1,11 +1,11 @@
 // T5: an encoder-decoder that treats every task as text in, text out.
 //
-// The model is nn/transformer.hpp's with T5's settings: RMSNorm before each sublayer, no biases, a learned
-// bias by distance shared by all layers of a stack instead of positions, no ÷√d_k, one embedding for source
-// and target.
+// The model is the Transformer of nn/transformer.hpp with T5's settings: RMSNorm before each sublayer, no
+// biases in the linear layers, instead of positions a learned bias on the scores by distance (shared by all
+// layers of a stack), no ÷√d_k, one embedding for source and target.
 //
-// It is taught by span corruption: spans of the text are taken out, each replaced by a sentinel of its own,
-// and the decoder returns what was under each sentinel, in order, closing with one more:
+// It is pre-trained by span corruption: spans of the text are removed and each is replaced by a sentinel; the
+// decoder writes each sentinel followed by the tokens it replaced, and one more sentinel at the end:
 //
 //   text     Thank you for inviting me to your party last week
 //   input    Thank you <X> me to your party <Y>
@@ -25,14 +25,14 @@ struct Corrupted {
   std::vector<int> input, target;
 };
 struct CorruptionOptions {
-  double fraction = 0.15;  // of the tokens that are taken out
+  double fraction = 0.15;  // of the tokens, to be removed
   double mean_length = 3;  // of a span
   int first_sentinel = 0;  // sentinel i is first_sentinel + i
-  int sentinels = 100;     // how many there are
+  Index sentinels = 100;   // how many there are
 };
 Corrupted corrupt_spans(const std::vector<int>& tokens, const CorruptionOptions& options, Rng& rng);
 
-// Puts the spans back in place. Throws if input and target do not belong together.
+// The text again, with its spans in place. Throws if input and target do not belong together.
 std::vector<int> restore_spans(const Corrupted& corrupted, const CorruptionOptions& options);
 
 }  // namespace attn

@@ -1,22 +1,25 @@
 #include "nn/transformer.hpp"
 
+#include <iterator>  // ssize
+
 #include "core/error.hpp"
 
 namespace attn {
+
 void DecoderCache::reorder(const std::vector<int>& rows) {
-  for (std::vector<KeyValueCache>* caches : {&self, &cross})
-    for (KeyValueCache& cache : *caches)
-      if (cache.keys) cache.keys = take_rows(cache.keys, rows), cache.values = take_rows(cache.values, rows);
+  for (Layer& layer : layers)
+    for (KeyValueCache* cache : {&layer.self, &layer.cross})
+      if (cache->keys)
+        cache->keys = take_rows(cache->keys, rows), cache->values = take_rows(cache->values, rows);
 }
 
-Block::Block(const TransformerConfig& config, bool causal, bool has_cross, Rng& rng)
-    : pre_norm(config.pre_norm),
-      causal(causal),
-      has_cross(has_cross),
+Block::Block(const TransformerConfig& config, BlockKind kind, Rng& rng, Index layer)
+    : kind(kind),
+      pre_norm(config.pre_norm),
       dropout(config.dropout),
-      self(config, true, rng) {
-  if (has_cross) {
-    cross = MultiHeadAttention(config, false, rng);
+      self(config, rng, {.name = kind == BlockKind::encoder ? "encoder" : "decoder", .layer = layer}) {
+  if (kind == BlockKind::decoder) {
+    cross = MultiHeadAttention(config, rng, {.name = "cross", .layer = layer, .cross = true});
     cross_norm = Norm(config.norm, config.d_model);
   }
   feed_forward = FeedForward(config, rng);
@@ -24,23 +27,27 @@ Block::Block(const TransformerConfig& config, bool causal, bool has_cross, Rng& 
   feed_forward_norm = Norm(config.norm, config.d_model);
 }
 
-// A sublayer and the way around it. The sum goes straight through the depth of the model, and so does its
-// gradient.
+// A sublayer with a residual connection around it: the sum passes straight through the whole depth of the
+// model, and so does its gradient.
 template <class Sublayer>
-Tensor Block::residual(const Tensor& x, const Norm& norm, Context& context, const Sublayer& sublayer) const {
+Tensor Block::residual(const Tensor& x, const Norm& norm, const Context& context,
+                       const Sublayer& sublayer) const {
   if (pre_norm) return x + context.drop(sublayer(norm(x)), dropout);
   return norm(x + context.drop(sublayer(x), dropout));
 }
 
-Tensor Block::operator()(const Tensor& input, const Mask& mask, const Tensor& memory, const Mask& memory_mask,
-                         Context& context, int layer, KeyValueCache* self_cache,
-                         KeyValueCache* cross_cache) const {
+Tensor Block::operator()(const Tensor& input, const BlockInputs& inputs, const Context& context) const {
+  DecoderCache::Layer* cache = inputs.cache;
   Tensor x = residual(input, self_norm, context, [&](const Tensor& y) {
-    return self(y, y, mask, context, causal ? "decoder" : "encoder", layer, self_cache);
+    return self(y, {.mask = inputs.mask, .cache = cache ? &cache->self : nullptr}, context);
   });
-  if (has_cross)
+  if (kind == BlockKind::decoder)
     x = residual(x, cross_norm, context, [&](const Tensor& y) {
-      return cross(y, memory, memory_mask, context, "cross", layer, cross_cache);
+      return cross(y,
+                   {.mask = {.key_lengths = inputs.memory.lengths},
+                    .memory = inputs.memory.states,
+                    .cache = cache ? &cache->cross : nullptr},
+                   context);
     });
   return residual(x, feed_forward_norm, context, [&](const Tensor& y) { return feed_forward(y, context); });
 }
@@ -48,7 +55,7 @@ Tensor Block::operator()(const Tensor& input, const Mask& mask, const Tensor& me
 void Block::parameters(ParameterList& list) const {
   list.add_layer("self", self);
   list.add_layer("self_norm", self_norm);
-  if (has_cross) {
+  if (kind == BlockKind::decoder) {
     list.add_layer("cross", cross);
     list.add_layer("cross_norm", cross_norm);
   }
@@ -56,27 +63,26 @@ void Block::parameters(ParameterList& list) const {
   list.add_layer("feed_forward_norm", feed_forward_norm);
 }
 
-Stack::Stack(const TransformerConfig& config, Index layers, bool causal, bool has_cross, Rng& rng)
-    : causal(causal), positions(config, !causal, rng), dropout(config.dropout) {
-  for (Index i = 0; i < layers; ++i) blocks.emplace_back(config, causal, has_cross, rng);
+Stack::Stack(const TransformerConfig& config, BlockKind kind, Rng& rng)
+    : kind(kind), positions(config, kind == BlockKind::encoder, rng), dropout(config.dropout) {
+  const Index layers = kind == BlockKind::encoder ? config.encoder_layers : config.decoder_layers;
+  for (Index i = 0; i < layers; ++i) blocks.emplace_back(config, kind, rng, i);
   if (config.pre_norm) final_norm = Norm(config.norm, config.d_model);
 }
 
-Tensor Stack::operator()(const Tensor& embeddings, const IntTensor& lengths, Context& context,
-                         const Tensor& memory, const IntTensor& memory_lengths, DecoderCache* cache) const {
-  const Index T = embeddings.shape()[1], first = cache ? cache->length() : 0;
-  if (cache && cache->self.empty()) {
-    cache->self.resize(blocks.size());
-    cache->cross.resize(blocks.size(), KeyValueCache{.frozen = true});
-  }
-  const Mask mask{.causal = causal, .key_lengths = lengths, .bias = positions.bias(T, first + T, first)};
-  const Mask memory_mask{.key_lengths = memory_lengths};
+Tensor Stack::operator()(const Tensor& embeddings, const StackInputs& inputs, const Context& context) const {
+  DecoderCache* cache = inputs.cache;
+  const Index T = embeddings.size(1), first = cache ? cache->length() : 0;
+  if (cache) cache->layers.resize(blocks.size());
+  const Mask mask{.causal = kind != BlockKind::encoder,
+                  .key_lengths = inputs.lengths,
+                  .bias = positions.bias(T, first + T, first)};
   Tensor x = positions.add_to(embeddings, first);  // (B, T, C)
   if (embedding_norm.gain) x = embedding_norm(x);
   x = context.drop(x, dropout);
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    x = blocks[i](x, mask, memory, memory_mask, context, static_cast<int>(i),
-                  cache ? &cache->self[i] : nullptr, cache && memory ? &cache->cross[i] : nullptr);
+  for (Index i = 0; i < std::ssize(blocks); ++i)
+    x = blocks[i](x, {.mask = mask, .memory = inputs.memory, .cache = cache ? &cache->layers[i] : nullptr},
+                  context);
   return final_norm.gain ? final_norm(x) : x;
 }
 
@@ -97,27 +103,31 @@ Transformer::Transformer(const TransformerConfig& settings, Rng& rng) : config(s
   target_embedding = Embedding(config.vocabulary, config.d_model, rng);
   source_embedding =
       config.share_embeddings ? target_embedding : Embedding(config.source_vocabulary, config.d_model, rng);
-  encoder = Stack(config, config.encoder_layers, false, false, rng);
-  decoder = Stack(config, config.decoder_layers, true, true, rng);
+  encoder = Stack(config, BlockKind::encoder, rng);
+  decoder = Stack(config, BlockKind::decoder, rng);
   if (!config.tie_embeddings)
     projection = Linear(config.d_model, config.vocabulary, rng, config.bias, config.initialization);
 }
 
-Tensor Transformer::encode(const IntTensor& source, const IntTensor& lengths, Context& context) const {
-  return encoder(source_embedding(source), lengths, context);
+Tensor Transformer::operator()(const Tokens& source, const Tokens& target, const Context& context) const {
+  return decode(target, encode(source, context), context);
 }
 
-Tensor Transformer::decode(const IntTensor& target, const IntTensor& target_lengths, const Tensor& memory,
-                           const IntTensor& source_lengths, Context& context, DecoderCache* cache) const {
-  const Tensor states =
-      decoder(target_embedding(target), target_lengths, context, memory, source_lengths, cache);
-  return config.tie_embeddings ? target_embedding.logits(states) : projection(states);  // (B, T, V)
+Memory Transformer::encode(const Tokens& source, const Context& context) const {
+  return {encoder(source_embedding(source.ids), {.lengths = source.lengths}, context), source.lengths};
 }
 
-Tensor Transformer::operator()(const IntTensor& source, const IntTensor& source_lengths,
-                               const IntTensor& target, const IntTensor& target_lengths,
-                               Context& context) const {
-  return decode(target, target_lengths, encode(source, source_lengths, context), source_lengths, context);
+Tensor Transformer::decode(const Tokens& target, const Memory& memory, const Context& context) const {
+  return logits(
+      decoder(target_embedding(target.ids), {.lengths = target.lengths, .memory = memory}, context));
+}
+
+Tensor Transformer::decode(const Tokens& newest, const Memory& memory, DecoderCache& cache) const {
+  return logits(decoder(target_embedding(newest.ids), {.memory = memory, .cache = &cache}));
+}
+
+Tensor Transformer::logits(const Tensor& states) const {
+  return config.tie_embeddings ? target_embedding.logits(states) : projection(states);
 }
 
 void Transformer::parameters(ParameterList& list) const {
@@ -130,10 +140,9 @@ void Transformer::parameters(ParameterList& list) const {
 
 IntTensor shift_right(const IntTensor& target, int start) {
   if (target.shape().rank() != 2) fail("shift_right: {} is not (B,T)", target.shape().str());
-  const Index B = target.shape()[0], T = target.shape()[1];
+  const Index T = target.shape()[1];
   IntTensor shifted(target.shape());
-  for (Index b = 0; b < B; ++b)
-    for (Index t = 0; t < T; ++t) shifted[b * T + t] = t == 0 ? start : target[b * T + t - 1];
+  for (Index i = 0; i < target.numel(); ++i) shifted[i] = i % T == 0 ? start : target[i - 1];
   return shifted;
 }
 

@@ -5,6 +5,9 @@
 //   Stack     N blocks, the positions and, with pre-norm, one more norm at the end
 //   Transformer   an encoder that reads the source, a decoder that writes the target
 //
+//   model(source, target)                           all logits at once, (B, T, V)
+//   model.decode(target, model.encode(source))      the same in two steps
+//
 // GPT, BERT and T5 (nn/gpt.hpp, nn/bert.hpp, nn/t5.hpp) are the same stacks used in other ways.
 #pragma once
 
@@ -13,39 +16,67 @@
 #include "nn/feed_forward.hpp"
 #include "nn/norm.hpp"
 #include "nn/positions.hpp"
+#include "nn/tokens.hpp"
 
 namespace attn {
 
-// What a stack has computed so far for a sentence that is being written, a token at a time.
+enum class BlockKind {
+  encoder,       // every token sees every token
+  decoder,       // causal, with cross-attention to a memory: the paper's decoder
+  decoder_only,  // causal, without cross-attention: GPT
+};
+
+// What the encoder made of the source, for the decoder to look at.
+struct Memory {
+  Tensor states{};      // (B, S, C)
+  IntTensor lengths{};  // (B), or empty: as in Tokens
+};
+
+// What a decoder has computed so far for sequences that grow token by token.
 struct DecoderCache {
-  std::vector<KeyValueCache> self, cross;  // one for each layer
-  Index length() const { return self.empty() ? 0 : self[0].length(); }
+  struct Layer {
+    KeyValueCache self{}, cross{};
+  };
+  std::vector<Layer> layers;
+  Index length() const { return layers.empty() ? 0 : layers[0].self.length(); }
   void reorder(const std::vector<int>& rows);  // row i becomes what row rows[i] was: for beam search
 };
 
+struct BlockInputs {
+  Mask mask{};      // of self-attention
+  Memory memory{};  // of a decoder
+  DecoderCache::Layer* cache = nullptr;
+};
+
+//   block(x)   block(x, {.mask = {.causal = true}})   block(x, {.mask = …, .memory = memory}, context)
 struct Block {
-  bool pre_norm = false, causal = false, has_cross = false;
-  real dropout = 0;
-  MultiHeadAttention self, cross;
+  BlockKind kind;
+  bool pre_norm;
+  real dropout;
+  MultiHeadAttention self, cross;  // cross: of a decoder
   FeedForward feed_forward;
   Norm self_norm, cross_norm, feed_forward_norm;
 
-  Block() = default;
-  Block(const TransformerConfig& config, bool causal, bool has_cross, Rng& rng);
+  // `layer` counts the blocks of a stack from 0: it labels the attention maps.
+  Block(const TransformerConfig& config, BlockKind kind, Rng& rng, Index layer = 0);
 
-  // x (B, T, C); with cross-attention, memory (B, S, C) is the encoder's output.
-  Tensor operator()(const Tensor& x, const Mask& mask, const Tensor& memory, const Mask& memory_mask,
-                    Context& context, int layer, KeyValueCache* self_cache = nullptr,
-                    KeyValueCache* cross_cache = nullptr) const;
+  Tensor operator()(const Tensor& x, const BlockInputs& inputs = {},
+                    const Context& context = {}) const;  // (B, T, C) -> (B, T, C)
   void parameters(ParameterList& list) const;
 
  private:
   template <class Sublayer>
-  Tensor residual(const Tensor& x, const Norm& norm, Context& context, const Sublayer& sublayer) const;
+  Tensor residual(const Tensor& x, const Norm& norm, const Context& context, const Sublayer& sublayer) const;
+};
+
+struct StackInputs {
+  IntTensor lengths{};            // (B), or empty: as in Tokens
+  Memory memory{};                // of a decoder
+  DecoderCache* cache = nullptr;  // the embeddings continue what it holds
 };
 
 struct Stack {
-  bool causal = false;
+  BlockKind kind = BlockKind::encoder;
   PositionScheme positions;
   real dropout = 0;
   std::vector<Block> blocks;
@@ -53,12 +84,11 @@ struct Stack {
   Norm final_norm;      // pre-norm only
 
   Stack() = default;
-  Stack(const TransformerConfig& config, Index layers, bool causal, bool has_cross, Rng& rng);
+  // Has config.encoder_layers blocks, or config.decoder_layers.
+  Stack(const TransformerConfig& config, BlockKind kind, Rng& rng);
 
-  // Embeddings in, states out, (B, T, C). lengths (B), or empty: tokens from there on are padding.
-  Tensor operator()(const Tensor& embeddings, const IntTensor& lengths, Context& context,
-                    const Tensor& memory = {}, const IntTensor& memory_lengths = {},
-                    DecoderCache* cache = nullptr) const;
+  Tensor operator()(const Tensor& embeddings, const StackInputs& inputs = {},
+                    const Context& context = {}) const;  // (B, T, C) -> states (B, T, C)
   void parameters(ParameterList& list) const;
 };
 
@@ -70,21 +100,19 @@ struct Transformer {
 
   Transformer(const TransformerConfig& config, Rng& rng);
 
-  Tensor encode(const IntTensor& source, const IntTensor& lengths,
-                Context& context) const;  // (B,S) -> (B,S,C)
-  // The target so far (B, T), memory from encode -> logits (B, T, V): at t, for the token after t.
-  Tensor decode(const IntTensor& target, const IntTensor& target_lengths, const Tensor& memory,
-                const IntTensor& source_lengths, Context& context, DecoderCache* cache = nullptr) const;
-  Tensor operator()(const IntTensor& source, const IntTensor& source_lengths, const IntTensor& target,
-                    const IntTensor& target_lengths, Context& context) const;
+  // source (B, S), target (B, T) -> logits (B, T, V): at t, for the token after t.
+  Tensor operator()(const Tokens& source, const Tokens& target, const Context& context = {}) const;
+  Memory encode(const Tokens& source, const Context& context = {}) const;
+  Tensor decode(const Tokens& target, const Memory& memory, const Context& context = {}) const;
+  Tensor decode(const Tokens& newest, const Memory& memory, DecoderCache& cache) const;  // after the cached
+  Tensor logits(const Tensor& states) const;  // (B, T, C) -> (B, T, V)
   void parameters(ParameterList& list) const;
 };
 
 // The decoder's input for a target: the start token, then the target without its last token, (B, T) too.
 IntTensor shift_right(const IntTensor& target, int start);
 
-// Numbers by part of a model: the part is the parameter's name up to the first '.', or all of it up to
-// `depth` dots.
+// The number of parameters in each part of a model: parameters whose names agree up to dot number `depth`.
 struct PartCount {
   std::string part;
   Index count;

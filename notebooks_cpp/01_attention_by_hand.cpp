@@ -18,12 +18,13 @@
 // %%
 #include <algorithm>  // find, max
 #include <cmath>      // exp, fabs, sqrt
+#include <iterator>  // ssize
 #include <map>        // map
 
 #include "core/ops.hpp"
 #include "lessons/support/lesson.hpp"  // matrix_of
 #include "nn/attention.hpp"
-#include "nn/text/utf8.hpp"  // split_at_spaces
+#include "nn/text/characters.hpp"  // split_at_spaces
 #include "notebooks_cpp/notebook.hpp"
 
 using namespace attn;
@@ -43,7 +44,7 @@ Index place_of(const Words& words, const std::string& word) {
 }
 
 Tensor vectors_of(const Words& words, const Table& table, Index features) {  // (T, C)
-  const Tensor x = zeros({static_cast<Index>(words.size()), features});
+  const Tensor x = zeros({std::ssize(words), features});
   for (std::size_t t = 0; t < words.size(); ++t)
     if (const auto row = table.find(words[t]); row != table.end())
       for (std::size_t c = 0; c < row->second.size(); ++c) x(t, c) = row->second[c];
@@ -62,7 +63,7 @@ struct Wish {
 };
 
 Tensor wishes(const Words& features, const std::vector<Wish>& list) {  // (C, C)
-  const Index C = static_cast<Index>(features.size());
+  const Index C = std::ssize(features);
   const Tensor w_query = zeros({C, C});
   for (const Wish& wish : list)
     w_query(place_of(features, wish.who), place_of(features, wish.what)) = wish.strength;
@@ -109,7 +110,7 @@ const Table table = {
 
 // %%
 const Words words = words_of(sentence);
-const Index T = static_cast<Index>(words.size()), C = static_cast<Index>(features.size());
+const Index T = std::ssize(words), C = std::ssize(features);
 const Tensor x = vectors_of(words, table, C);  // (T, C)
 notebook::show(viz::heatmap(matrix_of(x), {.title = "The sentence, as numbers",
                                            .x_title = "feature", .y_title = "word",
@@ -168,7 +169,7 @@ notebook::show(viz::heatmap(matrix_of(once.weights), {.title = "Who looks at who
 
 // %%
 const Words strengths = {"0", "1", "2", "4", "6", "9", "12", "16", "30"};
-viz::Matrix dial(static_cast<Index>(strengths.size()), T);
+viz::Matrix dial(std::ssize(strengths), T);
 for (Index i = 0; i < dial.rows; ++i) {
   const Look at_this = look(x, wishes(features, {{"refers", "thing", std::stof(strengths[i])}}));
   for (Index j = 0; j < T; ++j) dial(i, j) = 100 * at_this.weights(me, j);

@@ -27,7 +27,7 @@ Tensor waves(Index length, Index channels, double base) {  // (length, C)
   for (Index p = 0; p < length; ++p)
     for (Index c = 0; c < channels; ++c) {
       const double angle = double(p) * std::pow(base, -double(c - c % 2) / double(channels));
-      table(p, c) = static_cast<real>(c % 2 ? std::cos(angle) : std::sin(angle));
+      table(p, c) = real(c % 2 ? std::cos(angle) : std::sin(angle));
     }
   return table;
 }
@@ -38,22 +38,22 @@ Tensor waves(Index length, Index channels, double base) {  // (length, C)
 
 // %%
 viz::Image draw_clocks(const Tensor& table, const std::vector<Index>& places, const std::string& title) {
-  const int clocks = static_cast<int>(table.size(1) / 2), step = 62, left = 90, top = 80;
-  viz::Image image(left + clocks * step + 20, top + static_cast<int>(places.size()) * step + 10);
+  const int clocks = int(table.size(1) / 2), step = 62, left = 90, top = 80;
+  viz::Image image(left + clocks * step + 20, top + int(places.size()) * step + 10);
   viz::draw_text(image, {20, 26}, title, {.size = 17, .bold = true});
   for (int i = 0; i < clocks; ++i)
     viz::draw_text(image, {left + (i + 0.5) * step, top - 18.0}, fmt::format("clock {}", i),
-                   {.size = 12, .color = viz::paint::muted, .align = viz::Align::Center});
+                   {.size = 12, .color = viz::paint::muted, .align = Align::center});
   for (std::size_t row = 0; row < places.size(); ++row) {
-    const double y = top + (static_cast<double>(row) + 0.5) * step;
+    const double y = top + (double(row) + 0.5) * step;
     viz::draw_text(image, {left - 16.0, y}, fmt::format("place {}", places[row]),
-                   {.size = 13, .align = viz::Align::Right});
+                   {.size = 13, .align = Align::right});
     for (int i = 0; i < clocks; ++i) {
       const viz::Point middle{left + (i + 0.5) * step, y};
       const double right = table(places[row], 2 * i), up = table(places[row], 2 * i + 1);
       viz::fill_circle(image, middle, 26, viz::paint::faint);
       viz::fill_circle(image, middle, 24.5, viz::paint::white);
-      viz::line(image, middle, {middle.x + 21 * right, middle.y - 21 * up}, viz::palette(i), 3);
+      viz::line(image, middle, {middle.x + 21 * right, middle.y - 21 * up}, {viz::palette(i), 3});
     }
   }
   return image;
@@ -71,11 +71,11 @@ viz::Series by_distance(const std::string& name, const Tensor& table, Index dist
 }
 
 double still_read(const Tensor& table, double noise, Rng& rng) {
-  const Tensor shaken = table + normal(table.shape(), rng, 0, static_cast<real>(noise));
+  const Tensor shaken = table + normal(table.shape(), rng, 0, real(noise));
   const IntTensor guesses = argmax(matmul(shaken, table, Transpose::second));  // the place most alike
   Index right = 0;
   for (Index p = 0; p < table.size(0); ++p) right += guesses[p] == p;
-  return static_cast<double>(right) / static_cast<double>(table.size(0));
+  return double(right) / double(table.size(0));
 }
 
 // %% [markdown]
@@ -104,7 +104,7 @@ const Tensor table = waves(length, C, base);
 fmt::print("largest difference from the library's table: {:.1e}\n",
            max_difference(table, sinusoidal_table(length, C)));
 notebook::show(viz::heatmap(matrix_of(table), {.title = "One row for each place", .x_title = "channel",
-                                               .y_title = "place", .colors = viz::Colors::Diverging,
+                                               .y_title = "place", .colors = viz::Colors::diverging,
                                                .low = -1, .high = 1}),
                "Read a row from left to right: quick waves first, then slower and slower ones.");
 
@@ -171,7 +171,7 @@ notebook::show(viz::heatmap(matrix_of(alike), {.title = "How alike are two place
 // clocks at all:
 
 // %%
-const Tensor random_table = normal({200, C}, rng, 0, static_cast<real>(std::sqrt(0.5)));
+const Tensor random_table = normal({200, C}, rng, 0, real(std::sqrt(0.5)));
 notebook::show(viz::line_chart({by_distance("base 10", waves(200, C, 10), 200),
                                 by_distance("base 10,000", waves(200, C, 10000), 200),
                                 by_distance("base 1,000,000", waves(200, C, 1000000), 200),
@@ -252,8 +252,8 @@ Tensor same_word = zeros({reach}), other_word = zeros({reach});
 const int meetings = notebook::fast() ? 20 : 200;
 for (int n = 0; n < meetings; ++n) {
   const Tensor word = normal({D}, rng), stranger = normal({D}, rng);
-  same_word = same_word + rope_scores(word, word, reach) / static_cast<real>(meetings);
-  other_word = other_word + rope_scores(word, stranger, reach) / static_cast<real>(meetings);
+  same_word = same_word + rope_scores(word, word, reach) / real(meetings);
+  other_word = other_word + rope_scores(word, stranger, reach) / real(meetings);
 }
 const Tensor one = normal({D}, rng);
 viz::Series twice_waves = by_distance("waves, twice", waves(reach, D, base) * std::sqrt(real{2}), reach);
@@ -286,7 +286,7 @@ for (Index h = 0; h < H; ++h) {
   views.push_back(series);
 }
 notebook::show(viz::line_chart(views, {.title = "ALiBi: what the last word sees", .x_title = "places back",
-                                       .y_title = "weight", .y_scale = viz::Scale::Log10, .x_high = 120,
+                                       .y_title = "weight", .y_scale = viz::Scale::log10, .x_high = 120,
                                        .y_low = 1e-5}),
                "Straight lines on a logarithmic axis: each step back costs the same factor. Some heads are "
                "short-sighted, some see far.");
@@ -305,8 +305,8 @@ const Index side = 48;
 viz::Matrix wheel(side, side), buckets(side, side);
 for (Index m = 0; m < side; ++m)
   for (Index n = 0; n < side; ++n) {
-    wheel(m, n) = static_cast<float>(same_word(std::abs(m - n)));
-    buckets(m, n) = static_cast<float>(t5_bucket(n - m, true));
+    wheel(m, n) = float(same_word(std::abs(m - n)));
+    buckets(m, n) = float(t5_bucket(n - m, true));
   }
 const viz::HeatmapOptions small{.x_title = "place n", .y_title = "place m", .color_bar = false, .cell = 5};
 viz::HeatmapOptions titled[] = {small, small, small, small};

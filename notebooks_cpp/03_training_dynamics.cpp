@@ -17,9 +17,10 @@
 // %%
 #include <algorithm>  // min_element, sort
 #include <cmath>      // fabs, log, sqrt
+#include <iterator>  // ssize
 
+#include "core/rng.hpp"  // shuffle
 #include "nn/gpt.hpp"
-#include "nn/text/batching.hpp"  // shuffle
 #include "notebooks_cpp/notebook.hpp"
 #include "optim/trainer.hpp"
 
@@ -65,15 +66,14 @@ struct Recipe {
 
 Gpt make_model(const Recipe& recipe) {
   Rng rng(notebook::seed());
-  return Gpt({.vocabulary = static_cast<Index>(deck.size()), .d_model = 32, .heads = 4, .encoder_layers = 0,
+  return Gpt({.vocabulary = std::ssize(deck), .d_model = 32, .heads = 4, .encoder_layers = 0,
               .decoder_layers = recipe.layers, .d_ff = 64, .dropout = 0, .positions = Positions::learned,
               .max_length = row, .pre_norm = recipe.pre_norm},
              rng);
 }
 
 Tensor loss_of(const Gpt& model, const Hands& hands) {
-  Context context;
-  return cross_entropy(model(hands.reads, context), hands.writes, {.ignore = no_mark});
+  return cross_entropy(model(hands.reads), hands.writes, {.ignore = no_mark});
 }
 
 struct Course {
@@ -89,7 +89,7 @@ Course teach(const Gpt& model, const Recipe& recipe) {
           {.steps = recipe.steps, .schedule = {.peak = recipe.rate, .warmup = recipe.warmup}, .clip = 0,
            .progress = false},
           {.loss = [&](Index batch) {
-            const Hands hands = deal(16, 1000 * notebook::seed() + static_cast<std::uint64_t>(batch));
+            const Hands hands = deal(16, 1000 * notebook::seed() + std::uint64_t(batch));
             const Tensor loss = loss_of(model, hands);
             course.losses.push_back(loss.item());
             return StepLoss{loss, 0};
@@ -107,12 +107,11 @@ Course teach(const Recipe& recipe) { return teach(make_model(recipe), recipe); }
 double change_by_one_step(const Recipe& recipe) {
   const Gpt model = make_model(recipe);
   const IntTensor unseen = deal(64, 5).reads;
-  Context context;
-  const Tensor before = model(unseen, context).detach();
+  const Tensor before = model(unseen).detach();
   Adam adam(parameters_of(model));
   backward(loss_of(model, deal(16, 1)));
   adam.step(recipe.rate);
-  const Tensor change = model(unseen, context).detach() - before;
+  const Tensor change = model(unseen).detach() - before;
   return std::sqrt(mean(change * change).item());
 }
 
@@ -148,9 +147,8 @@ notebook::show(viz::line_chart({{.name = "loss", .y = course.losses, .smooth = 0
                            course.end));
 
 // %%
-Context reading;
 const Hands unseen = deal(3, 123456789);
-const IntTensor answers = argmax(model(unseen.reads, reading));  // (B, T)
+const IntTensor answers = argmax(model(unseen.reads));  // (B, T)
 for (Index b = 0; b < 3; ++b) {
   fmt::print("hand ");
   for (Index t = 0; t < cards; ++t) fmt::print("{:>3}", deck[unseen.reads(b, t)]);
@@ -189,8 +187,8 @@ notebook::show(viz::line_chart({curves[1], curves[3], curves[5], curves[7]},
 
 // %%
 notebook::show(viz::line_chart({valley}, {.title = "The valley of learning rates", .x_title = "learning rate",
-                                          .y_title = "loss at the end", .x_scale = viz::Scale::Log10,
-                                          .y_scale = viz::Scale::Log10,
+                                          .y_title = "loss at the end", .x_scale = viz::Scale::log10,
+                                          .y_scale = viz::Scale::log10,
                                           .y_guides = {{.at = blind, .label = "any card"}}}),
                "The valley has two walls. Which one would you rather run into?");
 
@@ -221,7 +219,7 @@ adam.step(1e-3);
 fmt::print("{:<44} mean |gradient|   mean |move| / rate\n", "parameter");
 for (std::size_t i = 0; i < before.size(); i += 3) {
   const Parameter p = parameters_of(fresh)[i];
-  double gradient = 0, move = 0, n = static_cast<double>(before[i].size());
+  double gradient = 0, move = 0, n = double(before[i].size());
   for (std::size_t k = 0; k < before[i].size(); ++k) {
     gradient += std::fabs(gradients[i][k]) / n;
     move += std::fabs(p.tensor.data()[k] - before[i][k]) / n / 1e-3;
@@ -247,14 +245,14 @@ std::vector<viz::Series> shocks;
 for (const bool pre_norm : {false, true}) {
   viz::Series series{.name = pre_norm ? "pre-norm" : "post-norm", .points = true};
   for (const Index layers : {1, 2, 4, 8, 16}) {
-    series.x.push_back(static_cast<double>(layers));
+    series.x.push_back(double(layers));
     series.y.push_back(change_by_one_step({.rate = 1e-3, .layers = layers, .pre_norm = pre_norm}));
   }
   shocks.push_back(series);
 }
 notebook::show(viz::line_chart(shocks, {.title = "What the first step does", .x_title = "layers",
                                         .y_title = "change of the scores (root mean square)",
-                                        .x_scale = viz::Scale::Log2, .y_low = 0}),
+                                        .x_scale = viz::Scale::log2, .y_low = 0}),
                "The same rate, the same first batch. Only the number of layers that move together differs.");
 
 // %% [markdown]
@@ -289,7 +287,7 @@ for (const bool pre_norm : {false, true}) {
   for (Index i = 0; i < 4; ++i)
     for (Index j = 0; j < 5; ++j) {
       const Recipe here{.rate = columns[j], .steps = map_steps, .layers = layers[i], .pre_norm = pre_norm};
-      ends(i, j) = static_cast<float>(teach(here).end);
+      ends(i, j) = float(teach(here).end);
     }
   maps.push_back(viz::heatmap(ends, {.title = pre_norm ? "pre-norm" : "post-norm", .x_title = "learning rate",
                                      .y_title = "layers", .row_labels = {"1", "2", "4", "8"},

@@ -16,6 +16,7 @@
 #include <algorithm>   // copy, min, sort, stable_sort
 #include <cmath>       // exp, log
 #include <filesystem>  // exists
+#include <iterator>  // ssize
 #include <map>         // map
 
 #include "lessons/13_translator/training.hpp"
@@ -24,14 +25,11 @@
 using namespace attn;
 
 Settings translator_settings() {
-  char program[] = "13_translator", fast[] = "--fast";
-  char* words[] = {program, fast, nullptr};
-  Settings settings = read_settings(1, words);
-  settings.out = notebook::out().string();
-  if (!notebook::fast() || std::filesystem::exists(settings.weights_path())) return settings;
-  settings = read_settings(2, words);  // for a quick look, a small model that makes mistakes
-  settings.out = notebook::out().string();
-  return settings;
+  Settings asked;
+  asked.out = notebook::out();
+  // For a quick look, if there is no trained model yet, a small one that makes mistakes.
+  asked.fast = notebook::fast() && !std::filesystem::exists(asked.weights_path());
+  return with_recipe(asked);
 }
 
 Translator load_or_train(const Settings& settings) {
@@ -40,7 +38,7 @@ Translator load_or_train(const Settings& settings) {
     lesson.out = notebook::out();
     Run::start(settings)->train(lesson, [] {});
   }
-  return Translator::load(settings.weights_path());
+  return Translator::load(Checkpoint(settings.weights_path()));
 }
 
 // %% [markdown]
@@ -107,29 +105,26 @@ struct Exam {
   std::map<std::string, double> doubts; // the sum of -log p, for each word
 };
 
-std::vector<TranslationBatch> exam_of(const Translator& translator, const std::vector<Pair>& pairs) {
+std::vector<Batch> exam_of(const Translator& translator, const std::vector<Pair>& pairs) {
   const std::vector<EncodedPair> encoded = encode_pairs(pairs, *translator.source, *translator.target);
-  std::vector<TranslationBatch> batches;
+  std::vector<Batch> batches;
   for (const auto& rows : plan_batches(encoded, {.sentences = 64, .shuffle = false}))
-    batches.push_back(batch_of(make_batch(encoded, rows)));
+    batches.push_back(make_batch(encoded, rows));
   return batches;
 }
 
-Exam take(const Translator& translator, const std::vector<TranslationBatch>& exam,
-          const std::vector<Head>& off) {
+Exam take(const Translator& translator, const std::vector<Batch>& exam, const std::vector<Head>& off) {
   const NoGrad no_grad;
   const Silence silence(off);
-  Context context;
   Exam result;
   double sentences = 0, words = 0;
-  for (const TranslationBatch& batch : exam) {
-    const Tensor log_p = log_softmax(
-        translator.model(batch.source, batch.source_lengths, batch.reads, batch.read_lengths, context));
-    const IntTensor said = argmax(log_p);  // (B, T)
-    for (Index b = 0; b < batch.writes.shape()[0]; ++b) {
+  for (const Batch& batch : exam) {
+    const Tensor log_p = log_softmax(translator.model(batch.source, batch.decoder_input));  // (B, T, V)
+    const IntTensor said = argmax(log_p);                                                   // (B, T)
+    for (Index b = 0; b < batch.targets.shape()[0]; ++b) {
       Index mistakes = 0;
-      for (Index t = 0; t < batch.read_lengths[b]; ++t) {
-        const int right = batch.writes(b, t);
+      for (Index t = 0; t < batch.decoder_input.lengths[b]; ++t) {
+        const int right = batch.targets(b, t);
         const std::string word = translator.target->label(right);
         const double doubt = -log_p(b, t, right);
         result.doubts[word] += doubt, result.doubt += 1000 * doubt, ++words;
@@ -202,25 +197,19 @@ View view_of(const Translator& translator, const std::string& sentence) {
   const std::vector<std::string> unknown = translator.source->unknown(sentence);
   if (!unknown.empty()) fail("the translator has never seen the word `{}`; try another", unknown[0]);
   const NoGrad no_grad;
-  const EncodedPair pair =
-      encode_pairs({{sentence, translator.translate(sentence)}}, *translator.source, *translator.target)[0];
-  const auto ids = [](const std::vector<int>& list, std::size_t begin, std::size_t end) {
-    return IntTensor({1, static_cast<Index>(end - begin)}, {list.begin() + begin, list.begin() + end});
-  };
+  const Pair pair{sentence, translator.translate(sentence)};
+  const Batch batch = make_batch(encode_pairs({pair}, *translator.source, *translator.target), {0});
   View view;
-  Context showing{.maps = &view.maps};
-  translator.model(ids(pair.source, 0, pair.source.size()), {}, ids(pair.target, 0, pair.target.size() - 1),
-                   {}, showing);
-  for (const int id : pair.source) view.reads.push_back(translator.source->label(id));
-  for (std::size_t t = 1; t < pair.target.size(); ++t)
-    view.writes.push_back(translator.target->label(pair.target[t]));
+  translator.model(batch.source, batch.decoder_input, {.maps = &view.maps});
+  for (const int id : batch.source.ids.values()) view.reads.push_back(translator.source->label(id));
+  for (const int id : batch.targets.values()) view.writes.push_back(translator.target->label(id));
   return view;
 }
 
 // e to the mean entropy of its rows: among how many words does a head divide its attention?
 double words_looked_at(const Tensor& weights, Index head) {  // (1, H, T, S)
   const Tensor w = weights[0][head];
-  return std::exp(-sum(w * log(w + real(1e-20))).item() / static_cast<double>(w.size(0)));
+  return std::exp(-sum(w * log(w + real(1e-20))).item() / double(w.size(0)));
 }
 
 // %% tags=["active-cpp"]
@@ -249,7 +238,7 @@ fmt::print("{}\n{}\n", sentence, translator.translate(sentence));
 
 // %%
 const View view = view_of(translator, sentence);
-viz::HeatmapGrid grid{.columns = static_cast<int>(translator.model.config.heads),
+viz::HeatmapGrid grid{.columns = int(translator.model.config.heads),
                       .options = {.title = "Cross-attention, head by head", .x_title = "words that are read",
                                   .y_title = "words that are written", .row_labels = view.writes,
                                   .column_labels = view.reads, .low = 0, .high = 1, .value_title = "weight"}};
@@ -280,7 +269,7 @@ notebook::show(viz::open_heatmap(grid, sharpest),
 
 // %%
 const std::vector<Pair> test_pairs = unseen_pairs(settings);
-const Index H = translator.model.config.heads, rows = static_cast<Index>(heads.size()) / H;
+const Index H = translator.model.config.heads, rows = std::ssize(heads) / H;
 viz::Matrix looked(rows, H);
 const int sentences = notebook::fast() ? 10 : 40;
 for (int n = 0; n < sentences; ++n) {
@@ -325,7 +314,7 @@ fmt::print("{} of {} heads can be silenced, one at a time, and this sentence sta
 
 // %%
 const std::size_t exam_size = notebook::fast() ? 100 : 500;
-const std::vector<TranslationBatch> exam =
+const std::vector<Batch> exam =
     exam_of(translator, {test_pairs.begin(), test_pairs.begin() + std::min(exam_size, test_pairs.size())});
 const Exam whole = take(translator, exam, {});
 std::vector<Exam> without;
@@ -392,7 +381,7 @@ for (Index r = 0; r < rows; ++r)
     std::vector<Head> off;
     for (Index other = 0; other < H; ++other)
       if (other != h) off.push_back(heads[r * H + other]);
-    solo(r, h) = static_cast<float>(take(translator, exam, off).flawless);
+    solo(r, h) = float(take(translator, exam, off).flawless);
   }
 notebook::show(viz::heatmap(solo, {.title = "One head left in its row", .row_labels = row_names,
                                    .column_labels = column_names, .low = 0, .high = 100,
@@ -413,7 +402,7 @@ viz::Series alone{.name = "only the latest one", .x = {0}, .dashed = true};
 together.y.push_back(whole.flawless), alone.y.push_back(whole.flawless);
 for (const std::size_t head : order) {
   silent.push_back(heads[head]);
-  together.x.push_back(static_cast<double>(silent.size())), alone.x.push_back(together.x.back());
+  together.x.push_back(double(silent.size())), alone.x.push_back(together.x.back());
   together.y.push_back(take(translator, exam, silent).flawless);
   alone.y.push_back(without[head].flawless);
 }
@@ -445,8 +434,8 @@ if (spare + 1 < together.y.size())
 //   `for (auto head = order.rbegin(); …)`. How few silent heads make the model speechless?
 // * Train one without dropout, `make 13 ARGS="--dropout 0 --out out/alone"`, and run this notebook on it:
 //   `build/notebooks/04_what_heads_learn --out out/alone`. Is anybody missed now?
-// * Train the Korean translator (`make 13 ARGS="--pair en-ko"`), add `settings.pair = "en-ko";` behind
-//   the first `read_settings`, take `The teacher bought two red flowers yesterday.`, and look for the
+// * Train the Korean translator (`make 13 ARGS="--pair en-ko"`), add `asked.pair = "en-ko";` below
+//   `Settings asked;`, take `The teacher bought two red flowers yesterday.`, and look for the
 //   heads that find the verb: in Korean it stands at the other end.
 //
 // Lesson 08 shows why there are several heads at all, lesson 13 trains this model, and lesson 14 asks

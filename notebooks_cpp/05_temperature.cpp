@@ -15,11 +15,12 @@
 // %%
 #include <algorithm>  // count_if, mismatch
 #include <cmath>      // log
+#include <iterator>  // ssize
 #include <set>        // set
 
 #include "nn/decode.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"  // printable
+#include "nn/text/characters.hpp"  // printable
 #include "nn/text/vocabulary.hpp"
 #include "notebooks_cpp/notebook.hpp"
 #include "optim/trainer.hpp"
@@ -40,7 +41,7 @@ Windows windows_of(const std::vector<int>& text, Index B, Index T, std::uint64_t
   Rng rng(seed);
   Windows windows{IntTensor({B, T}), IntTensor({B, T})};
   for (Index b = 0; b < B; ++b) {
-    const Index start = rng.below(static_cast<Index>(text.size()) - T);
+    const Index start = rng.below(std::ssize(text) - T);
     for (Index t = 0; t < T; ++t)
       windows.reads(b, t) = text[start + t], windows.writes(b, t) = text[start + t + 1];
   }
@@ -56,9 +57,8 @@ std::vector<double> train_gpt(const Gpt& model, const std::vector<int>& text, In
       .kind = ScheduleKind::cosine, .peak = 4e-3, .warmup = 20, .total = steps, .floor = 2e-4};
   train(adam, {.steps = steps, .schedule = schedule, .progress = false},
         {.loss = [&](Index batch) {
-          const Windows windows = windows_of(text, 16, T, first + static_cast<std::uint64_t>(batch));
-          Context context{.training = true};
-          const Tensor loss = cross_entropy(model(windows.reads, context), windows.writes);
+          const Windows windows = windows_of(text, 16, T, first + std::uint64_t(batch));
+          const Tensor loss = cross_entropy(model(windows.reads, {.training = true}), windows.writes);
           losses.push_back(loss.item());
           return StepLoss{loss, 0};
         }});
@@ -73,15 +73,15 @@ std::vector<double> train_gpt(const Gpt& model, const std::vector<int>& text, In
 Tensor scores_after(const Gpt& model, const Vocabulary& vocabulary, const std::string& text) {  // (V)
   const NoGrad no_grad;
   const std::vector<int> ids = vocabulary.encode(text);
-  GptWriter writer(model, 1);
-  return writer.next(IntTensor({1, static_cast<Index>(ids.size())}, ids))[0];
+  GptWriter writer(model);
+  return writer.next(IntTensor({1, std::ssize(ids)}, ids))[0];
 }
 
 // `rows` texts that continue one prompt.
 std::vector<std::string> write_on(const Gpt& model, const Vocabulary& vocabulary, const std::string& prompt,
                                   Index rows, const SampleOptions& options, std::uint64_t seed) {
   const std::vector<int> ids = vocabulary.encode(prompt);
-  const IntTensor prompts({rows, static_cast<Index>(ids.size())});
+  const IntTensor prompts({rows, std::ssize(ids)});
   for (Index i = 0; i < prompts.numel(); ++i) prompts[i] = ids[i % ids.size()];
   GptWriter writer(model, rows);
   Rng rng(seed);
@@ -100,22 +100,21 @@ IntTensor columns(const IntTensor& ids, Index begin, Index end) {
 
 Tensor scores_in_second_half(const Gpt& model, const IntTensor& reads) {  // (B, T) -> (B, T/2, V)
   const NoGrad no_grad;
-  Context context;
   const Index T = reads.shape()[1];
-  return slice(model(reads, context), 1, T / 2, T);
+  return slice(model(reads), 1, T / 2, T);
 }
 
 // How surprised is it by the second half of each window, once it has read the first? In nats a character.
 double surprise(const Gpt& model, const Windows& windows, double temperature = 1) {
   const Index T = windows.reads.shape()[1];
-  const Tensor z = scores_in_second_half(model, windows.reads) / static_cast<real>(temperature);
+  const Tensor z = scores_in_second_half(model, windows.reads) / real(temperature);
   return cross_entropy(z, columns(windows.writes, T / 2, T)).item();
 }
 
 // The same, if each single character had been drawn at this temperature.
 double surprise_by_draw(const Gpt& model, const Windows& windows, double temperature) {
   const Tensor z = scores_in_second_half(model, windows.reads);
-  return -mean(sum(softmax(z / static_cast<real>(temperature)) * log_softmax(z), -1)).item();
+  return -mean(sum(softmax(z / real(temperature)) * log_softmax(z), -1)).item();
 }
 
 // The same windows, but the model itself has written the second half, character after character.
@@ -154,7 +153,7 @@ std::vector<int> likeliest(const Tensor& scores, Index count) {
 }
 
 std::size_t still_in(const std::vector<double>& p) {
-  return static_cast<std::size_t>(std::count_if(p.begin(), p.end(), [](double share) { return share > 0; }));
+  return std::size_t(std::count_if(p.begin(), p.end(), [](double share) { return share > 0; }));
 }
 
 std::string one_line(std::string text) {
@@ -175,7 +174,7 @@ Words words_in(const std::vector<std::string>& texts, const std::set<std::string
     if (!words.empty()) words.pop_back();  // it may be cut off
     for (const std::string& word : words) ++count, hits += known.count(word) ? 1 : 0, seen.insert(word);
   }
-  return {100 * hits / count, 100 * static_cast<double>(seen.size()) / count};
+  return {100 * hits / count, 100 * double(seen.size()) / count};
 }
 
 // %% tags=["active-cpp"]
@@ -230,12 +229,12 @@ for (const int id : top)
 const std::vector<double> dial = {0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.4, 2, 3, 5};
 const Index shown = 16;
 const std::vector<int> candidates = likeliest(z, shown);
-viz::Matrix map(static_cast<Index>(dial.size()), shown);
+viz::Matrix map(std::ssize(dial), shown);
 std::vector<std::string> dial_names, letters;
 for (const int id : candidates) letters.push_back(vocabulary.label(id));
 for (std::size_t i = 0; i < dial.size(); ++i) {
   const std::vector<double> p = distribution(z, {.temperature = dial[i]});
-  for (Index j = 0; j < shown; ++j) map(i, j) = static_cast<float>(p[candidates[j]]);
+  for (Index j = 0; j < shown; ++j) map(i, j) = float(p[candidates[j]]);
   dial_names.push_back(fmt::format("{:g}", dial[i]));
 }
 notebook::show(viz::heatmap(map, {.title = "After “" + prompt + "”", .x_title = "next character",

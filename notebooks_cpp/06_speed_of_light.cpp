@@ -21,7 +21,7 @@
 #include <unordered_map>  // unordered_map
 
 #include "core/gemm.hpp"
-#include "core/kernels/gemm_kernels.hpp"  // burn
+#include "core/op.hpp"  // node_of
 #include "core/parallel.hpp"
 #include "nn/decode.hpp"
 #include "notebooks_cpp/notebook.hpp"
@@ -33,7 +33,7 @@ using namespace attn;
 double now() {
   timespec moment;
   clock_gettime(thread_count() > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &moment);
-  return static_cast<double>(moment.tv_sec) + 1e-9 * static_cast<double>(moment.tv_nsec);
+  return double(moment.tv_sec) + 1e-9 * double(moment.tv_nsec);
 }
 
 template <class Work>
@@ -56,15 +56,15 @@ double seconds_of(const Work& work) {
 // %%
 double peak_gflops() {  // of one core
   double flop = 0;
-  const double seconds = seconds_of([&] { flop = kernels().gemm->burn(100000); });
+  const double seconds = seconds_of([&] { flop = kernels().burn(100000); });
   return flop / seconds / 1e9;
 }
 
 double read_gigabytes(Index bytes) {  // a second
-  const Index n = bytes / static_cast<Index>(sizeof(real)), chunk = std::min<Index>(n, 1 << 16);
+  const Index n = bytes / Index(sizeof(real)), chunk = std::min<Index>(n, 1 << 16);
   const Index passes = std::max<Index>(1, (1 << 22) / bytes);
   const Tensor x = ones({n});
-  std::vector<real> sums(static_cast<std::size_t>(n / chunk));
+  std::vector<real> sums(std::size_t(n / chunk));
   const double seconds = seconds_of([&] {
     for (Index pass = 0; pass < passes; ++pass)
       parallel_for(n, chunk, [&](Index begin, Index end) {
@@ -72,7 +72,7 @@ double read_gigabytes(Index bytes) {  // a second
           sums[i / chunk] = kernels().sum(std::min(chunk, end - i), x.data() + i);
       });
   });
-  return static_cast<double>(passes * bytes) / seconds / 1e9;
+  return double(passes * bytes) / seconds / 1e9;
 }
 
 // %% [markdown]
@@ -99,9 +99,9 @@ void put(const std::vector<Place>& places, viz::Series& series) {
 
 Place product(Index n) {  // (n, n) x (n, n)
   const Tensor a = ones({n, n}), b = ones({n, n}), c = zeros({n, n});
-  return measure(fmt::format("{}", n), 2.0 * n * n * n, 3.0 * n * n, [&] {
-    gemm({.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n}, a.data(), b.data(), c.data());
-  });
+  const ConstMatrix A{a.data(), n, n}, B{b.data(), n, n};
+  const Matrix C{c.data(), n, n};
+  return measure(fmt::format("{}", n), 2.0 * n * n * n, 3.0 * n * n, [&] { gemm(A, B, C); });
 }
 
 std::vector<Place> ops_of_a_model() {
@@ -109,7 +109,7 @@ std::vector<Place> ops_of_a_model() {
   const Index rows = notebook::fast() ? 1024 : 8192, C = 512, words = 512;
   const Tensor x = ones({rows, C}), y = ones({rows, C}), weight = ones({4 * C, C});
   const Tensor q = ones({8, words, 64}), one = ones({1, C});
-  const double n = static_cast<double>(rows * C), w = static_cast<double>(weight.numel());
+  const double n = double(rows * C), w = double(weight.numel());
   return {measure("add", n, 3 * n, [&] { x + y; }),
           measure("layer_norm", 8 * n, 2 * n, [&] { layer_norm(x, {}, {}); }),
           measure("softmax", 5 * n, 2 * n, [&] { softmax(x); }),
@@ -144,11 +144,11 @@ void run_timed(Node* node, const Tensor& output) {
 }
 
 void watch(const Tensor& tensor) {
-  Node* node = tensor.body()->node;
+  Node* node = node_of(tensor);
   if (!node || originals.count(node)) return;
   originals[node] = node->run;
   node->run = run_timed;
-  for (int i = 0; i < node->input_count; ++i) watch(node->inputs()[i]);
+  for (const Tensor& input : node->inputs()) watch(input);
 }
 
 // %%
@@ -182,16 +182,15 @@ Tensor timed_loss(const Gpt& model, const IntTensor& tokens, const IntTensor& ta
 // %%
 IntTensor random_tokens(Index B, Index T, Index V, Rng& rng) {
   const IntTensor tokens({B, T});
-  for (Index i = 0; i < tokens.numel(); ++i) tokens[i] = static_cast<int>(rng.below(V));
+  for (Index i = 0; i < tokens.numel(); ++i) tokens[i] = int(rng.below(V));
   return tokens;
 }
 
 double step_seconds(const Gpt& model, Adam& adam, Index B, Rng& rng) {
   const Index T = model.config.max_length, V = model.config.vocabulary;
   const IntTensor tokens = random_tokens(B, T, V, rng), targets = random_tokens(B, T, V, rng);
-  Context context;
   return seconds_of([&] {
-    backward(cross_entropy(model(tokens, context), targets));
+    backward(cross_entropy(model(tokens), targets));
     adam.step(1e-3);
   });
 }
@@ -199,8 +198,7 @@ double step_seconds(const Gpt& model, Adam& adam, Index B, Rng& rng) {
 double read_seconds(const Gpt& model, Index rows, Rng& rng) {
   const NoGrad no_grad;
   const IntTensor tokens = random_tokens(rows, model.config.max_length, model.config.vocabulary, rng);
-  Context context;
-  return seconds_of([&] { model(tokens, context); });
+  return seconds_of([&] { model(tokens); });
 }
 
 double write_seconds(const Gpt& model, Index rows, Index count, Rng& rng) {  // one token after the other
@@ -235,7 +233,7 @@ fmt::print("While light travels 30 cm, that is {:.0f} operations.\n", peak);
 viz::Series ladder{.name = "reading", .points = true};
 const Index largest = notebook::fast() ? 32 << 20 : 256 << 20;
 for (Index bytes = 4 << 10; bytes <= largest; bytes *= 2) {
-  ladder.x.push_back(static_cast<double>(bytes) / 1024);
+  ladder.x.push_back(double(bytes) / 1024);
   ladder.y.push_back(read_gigabytes(bytes));
 }
 const double near_by = *std::max_element(ladder.y.begin(), ladder.y.end()), far_away = ladder.y.back();
@@ -243,7 +241,7 @@ fmt::print("nearest cache {:.0f} GB/s, {} MB {:.0f} GB/s: {:.1f} times slower\n"
            far_away, near_by / far_away);
 notebook::show(viz::line_chart({ladder}, {.title = "The same loop, farther and farther away",
                                           .x_title = "size of the array (KB)", .y_title = "GB a second",
-                                          .x_scale = viz::Scale::Log2, .y_low = 0}),
+                                          .x_scale = viz::Scale::log2, .y_low = 0}),
                "Steps down are the ends of caches. (Threads share arrays from 512 KB on.)");
 
 // %% [markdown]
@@ -276,8 +274,8 @@ viz::Series dots{.name = "ops of a model", .line = false, .points = true};
 put(products, squares), put(ops, dots);
 notebook::show(viz::line_chart({roof, inner, squares, dots},
                                {.title = "The roofline of this machine", .x_title = "FLOP per byte",
-                                .y_title = "GFLOP/s", .x_scale = viz::Scale::Log2,
-                                .y_scale = viz::Scale::Log10, .width = 900, .height = 560}),
+                                .y_title = "GFLOP/s", .x_scale = viz::Scale::log2,
+                                .y_scale = viz::Scale::log10, .width = 900, .height = 560}),
                "Under the slope, more arithmetic would be free. Under the flat roof, fewer bytes do not help.");
 
 // %% [markdown]
@@ -300,10 +298,9 @@ const Gpt model(gpt_config(size), rng);
 Adam adam(parameters_of(model));
 const Index B = 8, T = model.config.max_length;
 const IntTensor tokens = random_tokens(B, T, 256, rng), targets = random_tokens(B, T, 256, rng);
-Context context;
 fmt::print("{} numbers, {} tokens a step\n", parameters_of(model).count(), B * T);
 fmt::print("with stopwatches the loss is {:.6f}, without {:.6f}\n", timed_loss(model, tokens, targets).item(),
-           cross_entropy(model(tokens, context), targets).item());
+           cross_entropy(model(tokens), targets).item());
 
 // %%
 const int rounds = notebook::fast() ? 3 : 20;
@@ -348,9 +345,9 @@ notebook::show(viz::grouped_bar_chart(names, {there, back}, {.title = "Where a t
 
 // %%
 const Index C = size.d_model;
-const double weights = static_cast<double>(parameters_of(model).count() - T * C);  // positions are only added
-const double attention_flop = 6.0 * static_cast<double>(T * C * size.layers);
-const double flop = static_cast<double>(B * T) * (6 * weights + attention_flop);
+const double weights = double(parameters_of(model).count() - T * C);  // positions are only added
+const double attention_flop = 6.0 * double(T * C * size.layers);
+const double flop = double(B * T) * (6 * weights + attention_flop);
 const double ideal = flop / (peak * 1e9), real_time = step_seconds(model, adam, B, rng);
 fmt::print("{:.2f} GFLOP a step\n", flop / 1e9);
 fmt::print("at the speed of light {:.2f} ms, measured {:.2f} ms: {:.0f}% of it\n", 1000 * ideal,
@@ -367,7 +364,7 @@ viz::Series learning{.name = "training", .points = true}, reading{.name = "readi
 viz::Series writing{.name = "writing", .points = true};
 for (const Index rows : {1, 2, 4, 8, 16, 32}) {
   if (notebook::fast() && rows > 8) break;
-  const double n = static_cast<double>(rows), words = static_cast<double>(T);
+  const double n = double(rows), words = double(T);
   learning.x.push_back(n), learning.y.push_back(n * words / step_seconds(model, adam, rows, rng));
   reading.x.push_back(n), reading.y.push_back(n * words / read_seconds(model, rows, rng));
   writing.x.push_back(n), writing.y.push_back(n * 32 / write_seconds(model, rows, 32, rng));
@@ -376,7 +373,7 @@ for (const Index rows : {1, 2, 4, 8, 16, 32}) {
 }
 notebook::show(viz::line_chart({learning, reading, writing},
                                {.title = "Tokens a second", .x_title = "sentences at once",
-                                .y_title = "tokens a second", .x_scale = viz::Scale::Log2, .y_low = 0}),
+                                .y_title = "tokens a second", .x_scale = viz::Scale::log2, .y_low = 0}),
                "What is read is a batch of words already. What is written comes word by word.");
 
 // %% [markdown]

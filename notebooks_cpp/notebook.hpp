@@ -1,4 +1,4 @@
-// What a notebook includes: the library, and the few words a notebook says to whoever runs it.
+// What a notebook includes: the library, and a few words to say to whoever runs it.
 //
 //   // %% tags=["active-cpp"]
 //   int main(int argc, char** argv) { return notebook::run(argc, argv, "01_attention_by_hand", [] {
@@ -30,8 +30,7 @@
 
 namespace attn::notebook {
 
-// Reads --help, --seed, --threads, --out, --fast and --version, and runs the cells. An error becomes one line
-// on standard error and exit code 2.
+// Reads the standard options and runs the cells; the result is the exit code.
 int run(int argc, char** argv, const std::string& name, const std::function<void()>& body);
 
 // Puts the picture under the cell, with its caption.

@@ -2,9 +2,9 @@
 
 #include <algorithm>  // copy
 #include <charconv>   // from_chars
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
-#include "optim/safetensors.hpp"
 
 namespace attn {
 namespace {
@@ -15,8 +15,8 @@ NamedTensors tensors_of(const ParameterList& parameters) { return {parameters.be
 
 NamedTensors tensors_of(const Optimizer& optimizer) {
   NamedTensors tensors = tensors_of(optimizer.block.list());
-  for (const Optimizer::State& state : optimizer.state())
-    tensors.push_back({"optimizer." + state.name, state.values});
+  for (const Parameter& state : optimizer.state())
+    tensors.push_back({"optimizer." + state.name, state.tensor});
   return tensors;
 }
 
@@ -34,20 +34,17 @@ void read(SafetensorsFile& file, const NamedTensors& tensors) {
     fresh.push_back(empty(entry.tensor.shape()));
     file.read(entry.name, fresh.back().data(), entry.tensor.shape());
   }
-  for (std::size_t i = 0; i < tensors.size(); ++i)
+  for (Index i = 0; i < std::ssize(tensors); ++i)
     std::copy(fresh[i].data(), fresh[i].data() + fresh[i].numel(), tensors[i].tensor.data());
 }
 
 template <class Number>
-Number number(const std::string& path, const Metadata& metadata, const std::string& key) {
-  const auto found = metadata.find(key);
-  if (found == metadata.end())
-    fail("{}: the metadata has no '{}'; this is not a checkpoint of a training run", path, key);
-  const std::string& text = found->second;
+Number number(const Checkpoint& file, const std::string& key) {
+  const std::string& text = file.entry(key);
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    fail("{}: '{}' in the metadata is '{}', not a number", path, key, text);
+    fail("{}: '{}' in the metadata is '{}', not a number", file.path(), key, text);
   return value;
 }
 
@@ -56,14 +53,6 @@ Number number(const std::string& path, const Metadata& metadata, const std::stri
 void save_model(const std::string& path, const ParameterList& parameters, const Metadata& metadata) {
   write(path, tensors_of(parameters), metadata);
 }
-
-Metadata load_model(const std::string& path, const ParameterList& parameters) {
-  SafetensorsFile file = SafetensorsFile::open(path);
-  read(file, tensors_of(parameters));
-  return file.metadata();
-}
-
-Metadata load_metadata(const std::string& path) { return SafetensorsFile::open(path).metadata(); }
 
 void save_checkpoint(const std::string& path, const Optimizer& optimizer, const Rng& rng,
                      const Metadata& metadata) {
@@ -74,16 +63,23 @@ void save_checkpoint(const std::string& path, const Optimizer& optimizer, const 
   write(path, tensors_of(optimizer), all);
 }
 
-Metadata load_checkpoint(const std::string& path, Optimizer& optimizer, Rng& rng) {
-  SafetensorsFile file = SafetensorsFile::open(path);
-  const Metadata& metadata = file.metadata();
-  const auto steps = number<Index>(path, metadata, "step");
-  const auto key = number<std::uint64_t>(path, metadata, "rng.key"),
-             counter = number<std::uint64_t>(path, metadata, "rng.counter");
-  read(file, tensors_of(optimizer));
+const std::string& Checkpoint::entry(const std::string& key) const {
+  const auto found = metadata().find(key);
+  if (found == metadata().end())
+    fail("{}: there is no '{}' in its metadata: it was saved for another purpose", path_, key);
+  return found->second;
+}
+
+void Checkpoint::read_into(const ParameterList& parameters) { read(file_, tensors_of(parameters)); }
+
+void Checkpoint::read_into(Optimizer& optimizer, Rng& rng) {
+  const auto steps = number<Index>(*this, "step");
+  Rng stored;
+  stored.key = number<std::uint64_t>(*this, "rng.key");
+  stored.counter = number<std::uint64_t>(*this, "rng.counter");
+  read(file_, tensors_of(optimizer));
   optimizer.steps = steps;
-  rng.key = key, rng.counter = counter;
-  return metadata;
+  rng = stored;
 }
 
 }  // namespace attn

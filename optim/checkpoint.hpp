@@ -1,30 +1,46 @@
 // Checkpoints: a training run on disk, so that it can go on as if it had never stopped.
 //
+//   save_checkpoint("run.safetensors", optimizer, rng, {{"config", to_json(config)}});
+//
+//   Checkpoint file("run.safetensors");                              // opened and checked once
+//   Transformer model(config_from_json(file.entry("config")), rng);  // build what the metadata describes
+//   file.read_into(parameters_of(model));                            // then fill it: the weights alone,
+//   file.read_into(optimizer, rng);                                  // or everything, to train on
+//
 // One `.safetensors` file (optim/safetensors.hpp) holds every parameter under its own name, the optimizer's
 // state under `optimizer.NAME`, and as metadata the step, the random generator's state, and whatever strings
 // the program wants to keep (the configuration, the vocabularies). Any tool that reads safetensors can read
 // the weights. A run that was stopped at any step and resumed has the same bits as one that never was.
 #pragma once
 
-#include <map>     // map
 #include <string>  // string
 
 #include "optim/optimizer.hpp"
+#include "optim/safetensors.hpp"
 
 namespace attn {
 
-using Metadata = std::map<std::string, std::string>;
-
-// Weights alone: for a model that is done.
+// The weights alone: for a model that is done.
 void save_model(const std::string& path, const ParameterList& parameters, const Metadata& metadata = {});
-// Fills the parameters from the file; every one must be there, with its shape, or nothing is changed. Returns
-// the metadata.
-Metadata load_model(const std::string& path, const ParameterList& parameters);
-Metadata load_metadata(const std::string& path);
-
 // A run in the middle.
 void save_checkpoint(const std::string& path, const Optimizer& optimizer, const Rng& rng,
                      const Metadata& metadata = {});
-Metadata load_checkpoint(const std::string& path, Optimizer& optimizer, Rng& rng);
+
+// A file that one of the two has written.
+class Checkpoint {
+ public:
+  explicit Checkpoint(const std::string& path) : path_(path), file_(SafetensorsFile::open(path)) {}
+  const std::string& path() const { return path_; }
+  const Metadata& metadata() const { return file_.metadata(); }
+  const std::string& entry(const std::string& key) const;  // of the metadata; throws if it is not there
+
+  // Both need every tensor to be in the file, with its shape; otherwise they throw and change nothing.
+  void read_into(const ParameterList& parameters);
+  void read_into(Optimizer& optimizer, Rng& rng);
+
+ private:
+  std::string path_;
+  SafetensorsFile file_;
+};
 
 }  // namespace attn

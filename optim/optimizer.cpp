@@ -2,13 +2,13 @@
 
 #include <cmath>  // pow
 
-#include "core/autograd.hpp"
+#include "core/parallel.hpp"
 
 namespace attn {
 
 void Optimizer::step(double learning_rate, double gradient_scale) {
   ++steps;
-  update(static_cast<real>(learning_rate), static_cast<real>(gradient_scale), block.gradients());
+  update(real(learning_rate), real(gradient_scale), block.gradients());
   block.zero_grad();
 }
 
@@ -16,14 +16,13 @@ Sgd::Sgd(const ParameterList& list, const SgdOptions& options) : Optimizer(list)
   if (options.momentum > 0) velocity_ = zeros({block.size()});
 }
 
-std::vector<Optimizer::State> Sgd::state() const {
+std::vector<Parameter> Sgd::state() const {
   if (!velocity_) return {};
   return {{"velocity", velocity_}};
 }
 
 void Sgd::update(real learning_rate, real gradient_scale, const real* gradients) {
-  const real momentum = static_cast<real>(options_.momentum),
-             decay = static_cast<real>(options_.weight_decay);
+  const real momentum = real(options_.momentum), decay = real(options_.weight_decay);
   real *p = block.values(), *v = velocity_ ? velocity_.data() : nullptr;
   parallel_for(block.size(), elementwise_grain, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
@@ -37,23 +36,23 @@ void Sgd::update(real learning_rate, real gradient_scale, const real* gradients)
 Adam::Adam(const ParameterList& list, const AdamOptions& options)
     : Optimizer(list), options_(options), m_(zeros({block.size()})), v_(zeros({block.size()})) {}
 
-std::vector<Optimizer::State> Adam::state() const { return {{"m", m_}, {"v", v_}}; }
+std::vector<Parameter> Adam::state() const { return {{"m", m_}, {"v", v_}}; }
 
 void Adam::update(real learning_rate, real gradient_scale, const real* gradients) {
-  const double t = static_cast<double>(steps);
-  const real decay = static_cast<real>(options_.weight_decay);
+  const double t = double(steps);
+  const real decay = real(options_.weight_decay);
   const AdamStep step{.learning_rate = learning_rate,
-                      .beta1 = static_cast<real>(options_.beta1),
-                      .beta2 = static_cast<real>(options_.beta2),
-                      .epsilon = static_cast<real>(options_.epsilon),
+                      .beta1 = real(options_.beta1),
+                      .beta2 = real(options_.beta2),
+                      .epsilon = real(options_.epsilon),
                       .decay = options_.decoupled ? decay : real{0},
                       .l2 = options_.decoupled ? real{0} : decay,
-                      .correction1 = static_cast<real>(1 - std::pow(options_.beta1, t)),
-                      .correction2 = static_cast<real>(1 - std::pow(options_.beta2, t)),
+                      .correction1 = real(1 - std::pow(options_.beta1, t)),
+                      .correction2 = real(1 - std::pow(options_.beta2, t)),
                       .gradient_scale = gradient_scale};
   parallel_for(block.size(), elementwise_grain, [&](Index begin, Index end) {
-    kernels().adam(end - begin, step, block.values() + begin, gradients + begin, m_.data() + begin,
-                   v_.data() + begin);
+    kernels().adam(end - begin, step,
+                   {block.values() + begin, gradients + begin, m_.data() + begin, v_.data() + begin});
   });
 }
 

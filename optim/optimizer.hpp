@@ -3,7 +3,7 @@
 //   SGD       v = μ v + g,   p -= lr v                                            (with momentum μ)
 //   Adam      m = β1 m + (1-β1) g,   v = β2 v + (1-β2) g²,
 //             p -= lr · m̂ / (√v̂ + ε)   with m̂ = m / (1 - β1^t), v̂ = v / (1 - β2^t)
-//   AdamW     the same, and p -= lr · decay · p beside it: decay that the division by √v̂ does not touch
+//   AdamW     the same, and p -= lr · decay · p beside it: decay that is not divided by √v̂
 //
 // They are PyTorch's formulas. The learning rate is an argument of every step, because schedules change it.
 #pragma once
@@ -19,16 +19,11 @@ class Optimizer {
   explicit Optimizer(const ParameterList& list) : block(list) {}
   virtual ~Optimizer() = default;
 
-  // One update from the gradients, multiplied by `gradient_scale` (from clip_scale), which are then
-  // forgotten.
+  // One update. The gradients are multiplied by `gradient_scale` (from clip_scale) and then forgotten.
   void step(double learning_rate, double gradient_scale = 1);
 
-  // Named arrays that a checkpoint has to keep besides the parameters, in a fixed order.
-  struct State {
-    std::string name;
-    Tensor values;
-  };
-  virtual std::vector<State> state() const = 0;
+  // What a checkpoint has to keep besides the parameters, in a fixed order.
+  virtual std::vector<Parameter> state() const = 0;
 
   ParameterBlock block;
   Index steps = 0;  // taken so far
@@ -44,7 +39,7 @@ struct SgdOptions {
 class Sgd : public Optimizer {
  public:
   explicit Sgd(const ParameterList& list, const SgdOptions& options = {});
-  std::vector<State> state() const override;
+  std::vector<Parameter> state() const override;
 
  private:
   void update(real learning_rate, real gradient_scale, const real* gradients) override;
@@ -60,7 +55,7 @@ struct AdamOptions {
 class Adam : public Optimizer {
  public:
   explicit Adam(const ParameterList& list, const AdamOptions& options = {});
-  std::vector<State> state() const override;
+  std::vector<Parameter> state() const override;
 
  private:
   void update(real learning_rate, real gradient_scale, const real* gradients) override;
@@ -71,8 +66,7 @@ class Adam : public Optimizer {
 inline AdamOptions adamw(double weight_decay = 0.01) {
   return {.weight_decay = weight_decay, .decoupled = true};
 }
-inline AdamOptions paper_adam() {
-  return {.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9};
-}  // Vaswani et al., 5.3
+// Vaswani et al., section 5.3.
+inline AdamOptions paper_adam() { return {.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9}; }
 
 }  // namespace attn

@@ -1,6 +1,6 @@
 #include "optim/parameter_block.hpp"
 
-#include <algorithm>  // copy, fill
+#include <algorithm>  // fill, min
 #include <cmath>      // sqrt
 
 #include "core/error.hpp"
@@ -10,37 +10,25 @@ namespace attn {
 ParameterBlock::ParameterBlock(const ParameterList& list)
     : list_(list), values_(empty({list.count()})), gradients_(zeros({list.count()})) {
   for (const Parameter& parameter : list_)
-    if (parameter.tensor.body()->fixed_grad)
+    if (parameter.tensor.in_block())
       fail("parameters: {} is already part of another block; end its optimizer first", parameter.name);
   Index offset = 0;
   for (const Parameter& parameter : list_) {
-    TensorBody* body = parameter.tensor.body();
-    real *values = values_.data() + offset, *gradient = gradients_.data() + offset;
-    std::copy(body->values, body->values + body->numel, values);
-    parameter.tensor.zero_grad();
-    body->storage->release();
-    body->storage = values_.body()->storage;
-    body->storage->retain();
-    body->values = values;
-    body->grad_storage = gradients_.body()->storage;
-    body->grad_storage->retain();
-    body->grad = gradient;
-    body->fixed_grad = true;
-    offset += body->numel;
+    parameter.tensor.move_to_block(values_, gradients_, offset);
+    offset += parameter.tensor.numel();
   }
 }
 
 ParameterBlock::~ParameterBlock() {
-  for (const Parameter& parameter : list_) {
-    parameter.tensor.body()->fixed_grad = false;
-    parameter.tensor.zero_grad();
-  }
+  for (const Parameter& parameter : list_) parameter.tensor.leave_block();
 }
 
 const real* ParameterBlock::gradients() const {
+  real* gradient = gradients_.data();
   for (const Parameter& parameter : list_) {
-    TensorBody* body = parameter.tensor.body();
-    if (!body->has_grad) std::fill(body->grad, body->grad + body->numel, real{0});
+    real* end = gradient + parameter.tensor.numel();
+    if (!parameter.tensor.has_grad()) std::fill(gradient, end, real{0});
+    gradient = end;
   }
   return gradients_.data();
 }
@@ -51,13 +39,13 @@ double ParameterBlock::gradient_norm() const {
   constexpr Index chunk = 4096;  // each summed in real, the chunks in double
   for (Index i = 0; i < size(); i += chunk) {
     const Index n = std::min(chunk, size() - i);
-    sum += static_cast<double>(kernels().dot(n, g + i, g + i));
+    sum += double(kernels().dot(n, g + i, g + i));
   }
   return std::sqrt(sum);
 }
 
 double clip_scale(double norm, double limit) {
-  if (limit < 0) fail("clip: a norm of {} is below 0", limit);
+  if (limit < 0) fail("clip: the limit {} is negative", limit);
   return limit > 0 && norm > limit ? limit / norm : 1;
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/kernels.hpp"
-#include "nn/parameters.hpp"
+#include "core/parameters.hpp"
 
 namespace attn {
 

@@ -1,18 +1,17 @@
 #include "optim/progress.hpp"
 
-#include <unistd.h>  // isatty
+#include <fmt/core.h>  // format, print
 
-#include <cstdio>  // fflush, stdout
+#include <algorithm>  // max
+#include <cstdio>     // fflush, stdout
 
-#include "core/error.hpp"
+#include "core/text.hpp"  // on_terminal
 
 namespace attn {
 
-bool on_terminal() { return isatty(STDOUT_FILENO) != 0; }
-
 std::string format_seconds(double seconds) {
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);
-  const int whole = static_cast<int>(seconds + 0.5);
+  const int whole = int(seconds + 0.5);
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
@@ -40,20 +39,20 @@ double Progress::seconds() const {
 void Progress::update(Index done, const std::string& details) {
   if (!enabled_) return;
   if (first_ < 0) first_ = done - 1;  // a resumed run starts in the middle
-  const double share = total_ ? static_cast<double>(done) / static_cast<double>(total_) : 1;
-  const double left = seconds() / static_cast<double>(done - first_) * static_cast<double>(total_ - done);
+  const double share = total_ ? double(done) / double(total_) : 1;
+  const double left = seconds() / double(done - first_) * double(total_ - done);
   if (terminal_) {
     const auto now = std::chrono::steady_clock::now();
     if (done < total_ && now - last_draw_ < std::chrono::milliseconds(100)) return;
     last_draw_ = now;
     constexpr int width = 24;
     std::string bar;
-    for (int i = 0; i < width; ++i) bar += i < static_cast<int>(share * width) ? "█" : "░";
+    for (int i = 0; i < width; ++i) bar += i < int(share * width) ? "█" : "░";
     fmt::print("\r\033[K{} {} {:3.0f}%  {}  {} left", label_, bar, 100 * share, details,
                format_seconds(left));
     drawn_ = true;
   } else {
-    const Index every = total_ / 10 > 0 ? total_ / 10 : 1;
+    const Index every = std::max<Index>(1, total_ / 10);
     if (done < total_ && done - last_printed_ < every) return;
     last_printed_ = done;
     fmt::print("{} {}/{}  {}\n", label_, done, total_, details);

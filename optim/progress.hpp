@@ -11,13 +11,11 @@
 
 namespace attn {
 
-bool on_terminal();  // standard output is a terminal
-
 class Progress {
  public:
   Progress(std::string label, Index total, bool enabled = true);
   ~Progress();
-  // `done` of the total; `details` are shown behind the bar.
+  // `done` of the total; `details` are shown after the bar.
   void update(Index done, const std::string& details);
   void note(const std::string& line);  // a line of its own, above the bar
   double seconds() const;

@@ -53,8 +53,7 @@ std::string shown(const std::string& name) {
 // that has no place in a safetensors header ends the parse, however deep or long the rest of it is.
 class HeaderReader : public nlohmann::json_sax<json> {
  public:
-  HeaderReader(const std::string& file, std::map<std::string, Entry>& entries,
-               std::map<std::string, std::string>& metadata)
+  HeaderReader(const std::string& file, std::map<std::string, Entry>& entries, Metadata& metadata)
       : file_(file), entries_(entries), metadata_(metadata) {}
 
   bool start_object(std::size_t) override {
@@ -111,9 +110,9 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (place_ == Place::shape) {
       if (tensor_.rank == Shape::max_rank)
         refuse_tensor("its shape has more than the {} axes supported", Shape::max_rank);
-      if (number > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
+      if (number > std::uint64_t(std::numeric_limits<Index>::max()))
         refuse_tensor("an axis of size {} is too large", number);
-      tensor_.sizes[tensor_.rank++] = static_cast<Index>(number);
+      tensor_.sizes[tensor_.rank++] = Index(number);
     } else if (place_ == Place::offsets) {
       if (tensor_.offset_count == 2) refuse_tensor("data_offsets must be two numbers");
       tensor_.offsets[tensor_.offset_count++] = number;
@@ -190,7 +189,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (empty) bits = 0;
     if (bits % 8 != 0)
       refuse_tensor("{} of shape {} does not fill whole bytes", entry.dtype, entry.shape.str());
-    if (entry.end < entry.begin || entry.end - entry.begin != static_cast<std::uint64_t>(bits / 8))
+    if (entry.end < entry.begin || entry.end - entry.begin != std::uint64_t(bits / 8))
       refuse_tensor("{} of shape {} takes {} bytes, but data_offsets are [{}, {}]", entry.dtype,
                     entry.shape.str(), bits / 8, entry.begin, entry.end);
     return entry;
@@ -198,7 +197,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
 
   const std::string& file_;
   std::map<std::string, Entry>& entries_;
-  std::map<std::string, std::string>& metadata_;
+  Metadata& metadata_;
   Place place_ = Place::outside;
   std::string name_, field_;  // the key last seen in the header; and in the object inside it
   bool metadata_seen_ = false;
@@ -208,23 +207,21 @@ class HeaderReader : public nlohmann::json_sax<json> {
 // F16: sign, 5 bits of exponent (bias 15), 10 bits of fraction. float: sign, 8 bits (bias 127), 23 bits.
 real from_f16(std::uint16_t half) {
   const std::uint32_t sign = half >> 15, exponent = half >> 10 & 31, fraction = half & 1023;
-  if (exponent == 0) return static_cast<real>(sign ? -0x1p-24f : 0x1p-24f) * static_cast<real>(fraction);
+  if (exponent == 0) return real(sign ? -0x1p-24f : 0x1p-24f) * real(fraction);
   const std::uint32_t wide = exponent == 31 ? 255 : exponent - 15 + 127;  // 31 and 255: infinity and NaN
-  return static_cast<real>(std::bit_cast<float>(sign << 31 | wide << 23 | fraction << 13));
+  return real(std::bit_cast<float>(sign << 31 | wide << 23 | fraction << 13));
 }
 
 // BF16 is the upper half of a float.
-real from_bf16(std::uint16_t half) {
-  return static_cast<real>(std::bit_cast<float>(std::uint32_t{half} << 16));
-}
+real from_bf16(std::uint16_t half) { return real(std::bit_cast<float>(std::uint32_t{half} << 16)); }
 
 template <class Stored, class Convert>
 void read_converted(std::istream& in, Index count, real* out, Convert convert) {
   constexpr Index chunk_size = 1 << 15;
-  std::vector<Stored> chunk(static_cast<std::size_t>(std::min(count, chunk_size)));
+  std::vector<Stored> chunk(std::size_t(std::min(count, chunk_size)));
   while (count > 0) {
     const Index now = std::min(count, chunk_size);
-    if (!in.read(reinterpret_cast<char*>(chunk.data()), now * static_cast<Index>(sizeof(Stored)))) return;
+    if (!in.read(reinterpret_cast<char*>(chunk.data()), now * Index(sizeof(Stored)))) return;
     out = std::transform(chunk.begin(), chunk.begin() + now, out, convert);
     count -= now;
   }
@@ -233,7 +230,7 @@ void read_converted(std::istream& in, Index count, real* out, Convert convert) {
 }  // namespace
 
 void write_safetensors(const std::filesystem::path& path, const std::vector<ArrayView>& arrays,
-                       const std::map<std::string, std::string>& metadata) {
+                       const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header[metadata_key] = metadata;
   std::vector<std::string_view> pieces(2);  // the header's length and the header, known last; then the arrays
@@ -241,7 +238,7 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Arra
   for (const ArrayView& array : arrays) {
     if (array.name == metadata_key) refuse(path.string(), "a tensor cannot be called {}", metadata_key);
     if (header.contains(array.name)) refuse(path.string(), "two tensors are called {}", shown(array.name));
-    const std::uint64_t bytes = static_cast<std::uint64_t>(array.shape.numel()) * sizeof(real);
+    const std::uint64_t bytes = std::uint64_t(array.shape.numel()) * sizeof(real);
     header[array.name] = {{"dtype", real_dtype},
                           {"shape", std::vector<Index>(array.shape.begin(), array.shape.end())},
                           {"data_offsets", {offset, offset + bytes}}};
@@ -282,7 +279,7 @@ SafetensorsFile SafetensorsFile::from_bytes(std::string bytes, std::string label
 SafetensorsFile::SafetensorsFile(std::string label, std::unique_ptr<std::istream> stream)
     : label_(std::move(label)), stream_(std::move(stream)) {
   stream_->seekg(0, std::ios::end);
-  const std::uint64_t file_bytes = static_cast<std::uint64_t>(std::streamoff{stream_->tellg()});
+  const std::uint64_t file_bytes = std::uint64_t(std::streamoff{stream_->tellg()});
   stream_->seekg(0);
   std::uint64_t header_bytes = 0;
   if (file_bytes < 8)
@@ -296,8 +293,7 @@ SafetensorsFile::SafetensorsFile(std::string label, std::unique_ptr<std::istream
            header_bytes, file_bytes - 8);
 
   std::string header(header_bytes, '\0');
-  if (!stream_->read(header.data(), static_cast<std::streamsize>(header_bytes)))
-    refuse(label_, "cannot be read");
+  if (!stream_->read(header.data(), std::streamsize(header_bytes))) refuse(label_, "cannot be read");
   if (header.empty() || header[0] != '{')
     refuse(label_, "not a safetensors file: the header does not begin with {{");
   // nlohmann's parser takes a zero byte for the end of the text and would leave the rest unseen.
@@ -347,9 +343,9 @@ void SafetensorsFile::read(const std::string& name, real* destination, const Sha
     refuse(label_, "tensor {} has shape {}, but {} is expected", shown(name), tensor.shape.str(),
            expected.str());
   const Index count = expected.numel();
-  const auto cast = [](auto stored) { return static_cast<real>(stored); };
+  const auto cast = [](auto stored) { return real(stored); };
   stream_->clear();
-  stream_->seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
+  stream_->seekg(std::streamoff(data_start_ + tensor.begin));
   if (tensor.dtype == "F32")
     read_converted<float>(*stream_, count, destination, cast);
   else if (tensor.dtype == "F64")

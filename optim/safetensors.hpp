@@ -8,7 +8,7 @@
 //   8 bytes   N, the length of the header
 //   N bytes   the header, JSON padded with spaces to a multiple of 8, for example
 //             {"__metadata__":{"step":"100"},"weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}
-//   the rest  the arrays, row-major, one behind the other without holes; the offsets count from here
+//   the rest  the arrays, row-major, one after another without holes; the offsets count from here
 //
 // A file is not trusted: what its header claims is checked against the file's size before anything is read or
 // allocated by it, and a bad file gets a one-line Error that names the file and the tensor. The format holds
@@ -30,6 +30,8 @@
 
 namespace attn {
 
+using Metadata = std::map<std::string, std::string>;
+
 struct ArrayView {
   std::string name;
   Shape shape;
@@ -38,7 +40,7 @@ struct ArrayView {
 
 // Writes the arrays in the given order as F32 (F64 in the double build), through write_file_atomically.
 void write_safetensors(const std::filesystem::path& path, const std::vector<ArrayView>& arrays,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const Metadata& metadata = {});
 
 class SafetensorsFile {
  public:
@@ -53,8 +55,7 @@ class SafetensorsFile {
   static SafetensorsFile from_bytes(std::string bytes, std::string label = "bytes");  // label: for errors
 
   const std::vector<std::string>& names() const { return names_; }  // in the order of the data
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  bool contains(const std::string& name) const { return entries_.count(name) != 0; }
+  const Metadata& metadata() const { return metadata_; }
   const Shape& shape(const std::string& name) const { return entry(name).shape; }
   std::string_view dtype(const std::string& name) const { return entry(name).dtype; }
 
@@ -71,7 +72,7 @@ class SafetensorsFile {
   std::uint64_t data_start_ = 0;
   std::map<std::string, Entry> entries_;
   std::vector<std::string> names_;
-  std::map<std::string, std::string> metadata_;
+  Metadata metadata_;
 };
 
 }  // namespace attn

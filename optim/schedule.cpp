@@ -2,6 +2,7 @@
 
 #include <algorithm>  // max, min
 #include <cmath>      // cos, pow
+#include <numbers>    // pi
 
 #include "core/error.hpp"
 
@@ -9,17 +10,15 @@ namespace attn {
 
 double Schedule::operator()(Index step) const {
   if (step < 1) fail("schedule: steps count from 1, not {}", step);
-  const double s = static_cast<double>(step), w = static_cast<double>(std::max<Index>(1, warmup));
+  const double s = double(step), w = double(std::max<Index>(1, warmup));
   if (kind == ScheduleKind::noam)
-    return peak * std::pow(static_cast<double>(d_model), -0.5) *
-           std::min(std::pow(s, -0.5), s * std::pow(w, -1.5));
+    return peak * std::pow(double(d_model), -0.5) * std::min(std::pow(s, -0.5), s * std::pow(w, -1.5));
   if (step <= warmup) return peak * s / w;
   if (kind == ScheduleKind::constant) return peak;
-  // How far between the end of the warm-up (0) and the end of all (1).
-  const double way = std::min(
-      1.0, static_cast<double>(step - warmup) / static_cast<double>(std::max<Index>(1, total - warmup)));
+  // From 0 at the end of the warm-up to 1 at the last step.
+  const double progress = std::min(1.0, double(step - warmup) / double(std::max<Index>(1, total - warmup)));
   const double height =
-      kind == ScheduleKind::cosine ? 0.5 * (1 + std::cos(3.14159265358979323846 * way)) : 1 - way;
+      kind == ScheduleKind::cosine ? 0.5 * (1 + std::cos(std::numbers::pi * progress)) : 1 - progress;
   return floor + (peak - floor) * height;
 }
 

@@ -4,12 +4,13 @@
 //                           {.loss = [&](Index batch) { return StepLoss{loss_of(batch), tokens}; }});
 //
 // Each step: the loss of a batch (or of several, whose gradients add up), backward, clipping, one update. On
-// a terminal a bar shows loss, learning rate, tokens a second and the time left; elsewhere a plain line now
-// and then. The batch of a step should be a function of the step's number alone: then a run can be resumed
-// anywhere.
+// a terminal a bar shows loss, learning rate, tokens per second and the time left; elsewhere a plain line now
+// and then. The batch of a step should depend on the step's number alone: then a run can resume anywhere.
 #pragma once
 
 #include <functional>  // function
+#include <string>      // string
+#include <vector>      // vector
 
 #include "optim/optimizer.hpp"
 #include "optim/schedule.hpp"
@@ -18,16 +19,17 @@ namespace attn {
 
 struct StepLoss {
   Tensor loss;       // one number, the mean over its tokens
-  Index tokens = 0;  // that it was computed from, for the speed shown
+  Index tokens = 0;  // in the batch, for the speed that is shown
 };
 
 struct TrainOptions {
-  Index steps = 1000;  // in all, counting those the optimizer has already taken
+  Index steps = 1000;  // in all, including those the optimizer has already taken
   Schedule schedule{};
-  double clip = 1;           // global gradient norm; 0: none
-  Index accumulate = 1;      // batches for one update
+  double clip = 1;           // the largest gradient norm; 0: no clipping
+  Index accumulate = 1;      // batches per update
   Index validate_every = 0;  // steps; 0: never
-  Index patience = 0;        // stop when so many validations in a row bring nothing better; 0: never
+  Index patience = 0;        // stop after this many validations in a row without a new best; 0: never
+  Index record_every = 1;    // the history keeps step 1 and every multiple of this
   bool progress = true;
   std::string label = "training";
   double time_limit = 0;  // seconds; 0: none
@@ -47,15 +49,28 @@ struct History {
   std::vector<ValidationPoint> validations;
   TrainEnd end = TrainEnd::finished;
   double seconds = 0;
+
+  // Tab-separated lines for a file: `train step loss learning_rate` and `validation step loss`. Gradient
+  // norms, the end and the time are not in it.
+  std::string text() const;
+  static History from_text(const std::string& text);  // throws if it is damaged
 };
 
 struct TrainCallbacks {
-  std::function<StepLoss(Index batch)> loss;             // batches count from 0: (step - 1) * accumulate + i
-  std::function<double()> validate = nullptr;            // the validation loss, without gradients
-  std::function<void(Index step)> after_step = nullptr;  // samples, checkpoints
-  std::function<bool()> interrupted = nullptr;           // asked after every step: true ends the run
+  std::function<StepLoss(Index batch)> loss;   // batches count from 0: (step - 1) * accumulate + i
+  std::function<double()> validate = nullptr;  // the validation loss, without gradients
+  // After every step, and after its validation if it has one: for samples and checkpoints.
+  std::function<void(const TrainPoint&)> after_step = nullptr;
+  std::function<bool()> interrupted = nullptr;  // asked after every step: true ends the run
 };
 
-History train(Optimizer& optimizer, const TrainOptions& options, const TrainCallbacks& callbacks);
+// Adds to the history as it goes: a resumed run passes the one it had, and callbacks may read it.
+void train(Optimizer& optimizer, const TrainOptions& options, const TrainCallbacks& callbacks,
+           History& history);
+inline History train(Optimizer& optimizer, const TrainOptions& options, const TrainCallbacks& callbacks) {
+  History history;
+  train(optimizer, options, callbacks, history);
+  return history;
+}
 
 }  // namespace attn

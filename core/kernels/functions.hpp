@@ -28,17 +28,22 @@ namespace attn::ATTN_TARGET {
 ATTN_INLINE vec abs(const vec& x) { return (vec)((uvec)x & ~(ureal(1) << (8 * sizeof(real) - 1))); }
 
 // Into [low, high]; NaN stays NaN, as a comparison with it is false.
-ATTN_INLINE vec clamp(const vec& x, real low, real high) {
-  return smaller(splat(high), larger(splat(low), x));
-}
+ATTN_INLINE vec clamp(const vec& x, real low, real high) { return min(splat(high), max(splat(low), x)); }
 
-ATTN_INLINE real sqrt(real x) { return sizeof(real) == 4 ? __builtin_sqrtf(float(x)) : __builtin_sqrt(x); }
-ATTN_INLINE vec sqrt(const vec& x) {
+template <class Function>
+ATTN_INLINE vec each_lane(const vec& x, const Function& function) {
   vec y = x;
-  for (int i = 0; i < lanes; ++i) y[i] = sqrt(x[i]);
+  for (int i = 0; i < lanes; ++i) y[i] = function(x[i]);
   return y;
 }
-ATTN_INLINE real log(real x) { return sizeof(real) == 4 ? __builtin_logf(float(x)) : __builtin_log(x); }
+
+ATTN_INLINE real sqrt(real x) {
+  return real(sizeof(real) == 4 ? __builtin_sqrtf(float(x)) : __builtin_sqrt(x));
+}
+ATTN_INLINE vec sqrt(const vec& x) {
+  return each_lane(x, [](real lane) { return sqrt(lane); });
+}
+ATTN_INLINE real log(real x) { return real(sizeof(real) == 4 ? __builtin_logf(float(x)) : __builtin_log(x)); }
 
 #ifndef ATTN_DOUBLE
 
@@ -77,7 +82,7 @@ ATTN_INLINE vec exp(const vec& x) {
 // exponent, so n + 127 at bit 23 is the float 2^n, and n = -127 gives 0: from x = -87.68 down, and for -inf.
 ATTN_INLINE vec exp_of_nonpositive(const vec& x) {
   uvec n;
-  const vec e = reduced_expm1(larger(splat(-88), x), 127, n) + 1.0f;
+  const vec e = reduced_expm1(max(splat(-88), x), 127, n) + 1.0f;
   return e * (vec)(n << 23);
 }
 
@@ -110,70 +115,97 @@ ATTN_INLINE vec normal_tail(const vec& a, vec& bell) {
 #else
 
 ATTN_INLINE vec exp(const vec& x) {
-  vec y = x;
-  for (int i = 0; i < lanes; ++i) y[i] = __builtin_exp(x[i]);
-  return y;
+  return each_lane(x, [](real lane) { return __builtin_exp(lane); });
 }
 ATTN_INLINE vec exp_of_nonpositive(const vec& x) { return exp(x); }
 ATTN_INLINE vec tanh(const vec& x) {
-  vec y = x;
-  for (int i = 0; i < lanes; ++i) y[i] = __builtin_tanh(x[i]);
-  return y;
+  return each_lane(x, [](real lane) { return __builtin_tanh(lane); });
 }
 ATTN_INLINE vec normal_tail(const vec& a, vec& bell) {
   bell = exp(a * -0.5 * a);
-  vec tail = a;
-  for (int i = 0; i < lanes; ++i) tail[i] = 0.5 * __builtin_erfc(a[i] * 0.70710678118654752440);
-  return tail;
+  return each_lane(a, [](real lane) { return 0.5 * __builtin_erfc(lane * 0.70710678118654752440); });
 }
 
 #endif
 
-constexpr real half = real(0.5), one = 1;
+// The activations, each with its derivative, which is computed from x or from y = f(x). Beyond the clamps
+// both are constant (or x itself): the clamps only keep inf * 0 out.
+constexpr real one = 1;
 
-ATTN_INLINE vec relu(const vec& x) { return select(x <= real(0), vec{}, x); }
-ATTN_INLINE vec relu_derivative(const vec& x) { return select(x <= real(0), vec{}, splat(1)); }
+struct Identity {
+  ATTN_INLINE vec value(const vec& x) const { return x; }
+  ATTN_INLINE vec derivative(const vec&, const vec&) const { return splat(1); }
+};
 
-ATTN_INLINE vec sigmoid(const vec& x) { return one / (exp(-x) + one); }
+struct Relu {
+  ATTN_INLINE vec value(const vec& x) const { return select(x <= real(0), vec{}, x); }
+  ATTN_INLINE vec derivative(const vec&, const vec& y) const { return select(y <= real(0), vec{}, splat(1)); }
+};
 
-// Beyond the clamps below the functions and their derivatives are constant (or x itself): they only keep
-// inf * 0 out.
-ATTN_INLINE vec silu(const vec& x) { return larger(splat(-800), x) / (exp(-x) + one); }
-// s (1 + x (1 - s)), where 1 - s = e^-x s does not cancel.
-ATTN_INLINE vec silu_derivative(const vec& x) {
-  const vec near = clamp(x, -87, 87), e = exp(-near), s = one / (e + one);
-  return s * (near * (e * s) + one);
-}
+struct Exp {
+  ATTN_INLINE vec value(const vec& x) const { return exp(x); }
+  ATTN_INLINE vec derivative(const vec&, const vec& y) const { return y; }
+};
 
-constexpr real gelu_limit = 40;
+struct Tanh {
+  ATTN_INLINE vec value(const vec& x) const { return tanh(x); }
+  ATTN_INLINE vec derivative(const vec&, const vec& y) const { return one - y * y; }
+};
 
-ATTN_INLINE vec gelu(const vec& x) {
-  vec bell;
-  const vec a = smaller(splat(gelu_limit), abs(x));
-  return relu(x) - a * normal_tail(a, bell);
-}
-// P(x) + x p(x), with P the normal distribution and p its density.
-ATTN_INLINE vec gelu_derivative(const vec& x) {
-  vec bell;
-  const vec near = clamp(x, -gelu_limit, gelu_limit), tail = normal_tail(abs(near), bell);
-  const vec below = select(near > real(0), one - tail, tail);
-  return near * real(0.39894228040143267794) * bell + below;  // 1 / sqrt(2 pi)
-}
+struct Sigmoid {
+  ATTN_INLINE vec value(const vec& x) const { return one / (exp(-x) + one); }
+  ATTN_INLINE vec derivative(const vec&, const vec& y) const { return y - y * y; }
+};
+
+struct Silu {
+  ATTN_INLINE vec value(const vec& x) const { return max(splat(-800), x) / (exp(-x) + one); }
+  // s (1 + x (1 - s)), where 1 - s = e^-x s does not cancel.
+  ATTN_INLINE vec derivative(const vec& x, const vec&) const {
+    const vec near = clamp(x, -87, 87), e = exp(-near), s = one / (e + one);
+    return s * (near * (e * s) + one);
+  }
+};
+
+struct Gelu {
+  static constexpr real limit = 40;
+  ATTN_INLINE vec value(const vec& x) const {
+    vec bell;
+    const vec a = min(splat(limit), abs(x));
+    return Relu().value(x) - a * normal_tail(a, bell);
+  }
+  // P(x) + x p(x), with P the normal distribution and p its density.
+  ATTN_INLINE vec derivative(const vec& x, const vec&) const {
+    vec bell;
+    const vec near = clamp(x, -limit, limit), tail = normal_tail(abs(near), bell);
+    const vec below = select(near > real(0), one - tail, tail);
+    return near * real(0.39894228040143267794) * bell + below;  // 1 / sqrt(2 pi)
+  }
+};
 
 // x/2 (1 + tanh u) = x sigmoid(2u), 2u = 2 sqrt(2/pi) (x + 0.044715 x^3)
-constexpr real gelu_linear = real(1.59576912160573071176),
-               gelu_cubic = real(0.044715 * 1.59576912160573071176);
+struct GeluTanh {
+  static constexpr real linear = real(1.59576912160573071176),
+                        cubic = real(0.044715 * 1.59576912160573071176);
+  ATTN_INLINE vec value(const vec& x) const {
+    const vec minus_2u = x * (x * x * -cubic - linear);
+    return max(splat(-100), x) / (exp(minus_2u) + one);
+  }
+  // s (1 + x (1 - s) d(2u)/dx), as for silu.
+  ATTN_INLINE vec derivative(const vec& x, const vec&) const {
+    const vec near = clamp(x, -10, 10), square = near * near;
+    const vec e = exp(near * (square * -cubic - linear)), s = one / (e + one);
+    const vec slope = square * (3 * cubic) + linear;
+    return s * (near * slope * (e * s) + one);
+  }
+};
 
-ATTN_INLINE vec gelu_tanh(const vec& x) {
-  const vec minus_2u = x * (x * x * -gelu_cubic - gelu_linear);
-  return larger(splat(-100), x) / (exp(minus_2u) + one);
-}
-// s (1 + x (1 - s) d(2u)/dx), as for silu
-ATTN_INLINE vec gelu_tanh_derivative(const vec& x) {
-  const vec near = clamp(x, -10, 10), square = near * near;
-  const vec e = exp(near * (square * -gelu_cubic - gelu_linear)), s = one / (e + one);
-  const vec slope = square * (3 * gelu_cubic) + gelu_linear;
-  return s * (near * slope * (e * s) + one);
+// y = exp(x - shift); returns the sum, in every lane.
+ATTN_INLINE vec exp_and_sum(Index n, const real* x, const vec& shift, real* y) {
+  return sum_all<1>(n, [&](Index i, auto part) {
+    const vec e = exp_of_nonpositive(part.load(x + i, -infinity) - shift);
+    part.store(y + i, e);
+    return e;
+  });
 }
 
 }  // namespace attn::ATTN_TARGET

@@ -1,5 +1,4 @@
-#include "core/kernels/gemm_kernels.hpp"
-
+// The product of packed or plain operands, tile by tile.
 #include <utility>  // integer_sequence
 
 #include "core/kernels/gemm_parts.hpp"
@@ -10,13 +9,11 @@ namespace {
 // Where A[i][p] of a tile lies.
 enum class Layout { rows, columns };  // a[i * stride + p], a[p * stride + i]
 
-// What a tile works on; the meaning of each is that in GemmBlock, GemmA and GemmB.
+// What a tile works on: alpha, add and bias are those of GemmOptions.
 struct Tile {
   Index k;
-  const real* a;
-  Index a_stride;
-  const real* b;
-  Index b_stride;
+  const real *a, *b;
+  Index a_stride, b_stride;
   real* c;
   Index ldc;
   Index last;  // columns in the last vector
@@ -31,7 +28,8 @@ void multiply_tile(const Tile& t) {
   vec sum[R][V] = {};
   const real *a = t.a, *b = t.b;
   real* const c = t.c;
-  const Index k = t.k, a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc, last = t.last;
+  const Index k = t.k, a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc;
+  const Part edge(t.last);
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i) {
 #pragma GCC unroll 5
@@ -42,7 +40,7 @@ void multiply_tile(const Tile& t) {
     vec row[V];
 #pragma GCC unroll 5
     for (int v = 0; v < V; ++v) {
-      row[v] = part && v == V - 1 ? load_part(b + v * lanes, last) : load(b + v * lanes);
+      row[v] = part && v == V - 1 ? edge.load(b + v * lanes) : load(b + v * lanes);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
@@ -59,24 +57,22 @@ void multiply_tile(const Tile& t) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
 #pragma GCC unroll 5
-      for (int v = 0; v < V; ++v) body(sum[i][v], c + i * ldc + v * lanes, v, part && v == V - 1);
+      for (int v = 0; v < V; ++v) {
+        const bool at_edge = part && v == V - 1;
+        at_edge ? body(sum[i][v], i, v, edge) : body(sum[i][v], i, v, Whole{});
+      }
     }
   };
-  if (const real alpha = t.alpha; alpha != 1) each([&](vec& y, real*, int, bool) { y *= alpha; });
-  if (t.add) {
-    each([&](vec& y, const real* at, int, bool edge) { y += edge ? load_part(at, last) : load(at); });
-  }
-  if (const real* bias = t.bias) {
-    each([&](vec& y, const real*, int v, bool edge) {
-      y += edge ? load_part(bias + v * lanes, last) : load(bias + v * lanes);
-    });
-  }
-  each([&](const vec& y, real* at, int, bool edge) { edge ? store_part(at, y, last) : store(at, y); });
+  if (const real alpha = t.alpha; alpha != 1) each([&](vec& y, int, int, auto) { y *= alpha; });
+  if (t.add) each([&](vec& y, int i, int v, auto some) { y += some.load(c + i * ldc + v * lanes); });
+  if (const real* bias = t.bias)
+    each([&](vec& y, int, int v, auto some) { y += some.load(bias + v * lanes); });
+  each([&](const vec& y, int i, int v, auto some) { some.store(c + i * ldc + v * lanes, y); });
 }
 
 // All tiles. A narrow one may have more rows, so that enough sums are under way at a time.
 constexpr int tallest = 14;
-constexpr int most_rows(int vectors) { return min(tile_m * tile_v / vectors, tallest); }
+constexpr int most_rows(int vectors) { return int(min(tile_m * tile_v / vectors, tallest)); }
 using TileFunction = void (*)(const Tile&);
 struct TileTable {
   TileFunction whole[tile_m];              // tile_n columns; by rows - 1
@@ -97,47 +93,34 @@ template <Layout layout>
 constexpr TileTable tile_table = make_table<layout>(std::make_integer_sequence<int, tile_v + 1>(),
                                                     std::make_integer_sequence<int, tile_m>());
 
-void multiply(const GemmBlock& block, const GemmA& a, const GemmB& b, real* c) {
-  const TileTable& table = a.columns ? tile_table<Layout::columns> : tile_table<Layout::rows>;
+void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const GemmOptions& options) {
+  const TileTable& table = a.matrix.transposed ? tile_table<Layout::columns> : tile_table<Layout::rows>;
+  const real* a_data = a.packed ? a.packed : a.matrix.data;
+  const Index k = a.matrix.cols;
+  // In A, from one row to the next.
+  const Index a_step = a.packed ? k : a.matrix.transposed ? 1 : a.matrix.stride;
   Tile t;
-  t.k = block.k;
-  t.ldc = block.ldc;
-  t.alpha = block.alpha;
-  t.add = block.add;
-  for (Index j = 0, columns; j < block.n; j += columns) {
-    columns = next_panel(block.n - j, b.wide);
+  t.k = k;
+  t.ldc = c.stride;
+  t.alpha = options.alpha;
+  t.add = options.accumulate;
+  for (Index j = 0, columns; j < c.cols; j += columns) {
+    columns = next_panel(c.cols - j, b.wide);
     const Index vectors = (columns + lanes - 1) / lanes;
     t.last = columns - (vectors - 1) * lanes;
     const TileFunction* functions = columns == tile_n ? table.whole : table.part[vectors - 1];
     const Index most = a.packed ? tile_m : most_rows(int(vectors));
-    t.b = b.data + (b.packed ? j * block.k : j);
-    t.b_stride = b.packed ? panel_stride(columns) : b.stride;
-    t.bias = block.bias ? block.bias + j : nullptr;
-    t.c = c + j;
-    t.a = a.data;
-    for (Index i = 0, rows; i < block.m; i += rows) {
-      rows = next_tile(block.m - i, most);
-      t.a_stride = a.packed ? rows : a.stride;
+    t.b = b.packed ? b.packed + j * k : b.matrix.data + j;
+    t.b_stride = b.packed ? panel_stride(columns) : b.matrix.stride;
+    t.bias = options.bias ? options.bias + j : nullptr;
+    for (Index i = 0, rows; i < c.rows; i += rows) {
+      rows = next_tile(c.rows - i, most);
+      t.a = a_data + i * a_step;
+      t.a_stride = a.packed ? rows : a.matrix.stride;
+      t.c = c.data + i * c.stride + j;
       functions[rows - 1](t);
-      t.c += rows * block.ldc;
-      t.a += rows * (a.packed ? block.k : a.columns ? 1 : a.stride);
     }
   }
-}
-
-// The empty asm keeps the compiler from merging or dropping what nobody reads.
-double burn(Index steps) {
-  constexpr int count = tile_m * tile_v;
-  vec sum[count] = {};
-  const vec x = splat(real(0.999)), y = splat(real(0.001));
-  for (Index s = 0; s < steps; ++s) {
-#pragma GCC unroll 32
-    for (int i = 0; i < count; ++i) {
-      sum[i] = fma(sum[i], x, y);
-      asm volatile("" : "+v"(sum[i]));
-    }
-  }
-  return 2.0 * double(steps) * count * lanes;
 }
 
 constexpr GemmKernels table = {
@@ -150,7 +133,6 @@ constexpr GemmKernels table = {
     .rows_dot = rows_dot,
     .dot_depth = lanes == 16 ? 16 : 4,
     .row_add = row_add,
-    .burn = burn,
 };
 
 }  // namespace

@@ -8,18 +8,18 @@ namespace {
 typedef real eight __attribute__((vector_size(8 * sizeof(real)), aligned(sizeof(real)), may_alias));
 
 // B as it is, several panels at a time, so that several cache lines are read in a row.
-void pack_rows(Index k, Index n, const real* b, Index ldb, real* out) {
+void pack_rows(const ConstMatrix& b, real* out) {
   constexpr Index group = 4 * tile_n;
-  for (Index j = 0; j < n; j += group) {
-    const Index width = min(group, n - j);
-    for (Index p = 0; p < k; ++p) {
-      const real* from = b + p * ldb + j;
+  for (Index j = 0; j < b.cols; j += group) {
+    const Index width = min(group, b.cols - j);
+    for (Index p = 0; p < b.rows; ++p) {
+      const real* from = b.data + p * b.stride + j;
       for (Index w = 0; w < width; w += tile_n) {
-        real* to = out + (j + w) * k + p * tile_n;
+        real* to = out + (j + w) * b.rows + p * tile_n;
         for (Index v = 0; v < tile_n; v += lanes) {
           const Index left = width - w - v;
           store(to + v, left >= lanes ? load(from + w + v)
-                        : left > 0    ? load_part(from + w + v, left)
+                        : left > 0    ? Part(left).load(from + w + v)
                                       : vec{});
         }
       }
@@ -33,21 +33,22 @@ ATTN_INLINE void load_square(const real* from, Index stride, Index height, Index
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; ++i) x[i] = load(from + i * stride);
   } else {
-    const Index part = min(width, lanes);
+    const Part part(min(width, lanes));
 #pragma GCC unroll 16
-    for (int i = 0; i < lanes; ++i) x[i] = i < height ? load_part(from + i * stride, part) : vec{};
+    for (int i = 0; i < lanes; ++i) x[i] = i < height ? part.load(from + i * stride) : vec{};
   }
 }
 
-// The same of a B stored as (n, k): squares of lanes x lanes, transposed in registers.
-void pack_columns(bool wide, Index k, Index n, const real* b, Index ldb, real* out) {
-  for (Index first = 0, columns; first < n; first += columns) {
-    columns = next_panel(n - first, wide);
+// The same of a transposed B: squares of lanes x lanes, transposed in registers.
+void pack_columns(const ConstMatrix& b, bool wide, real* out) {
+  const Index k = b.rows;
+  for (Index first = 0, columns; first < b.cols; first += columns) {
+    columns = next_panel(b.cols - first, wide);
     const Index stride = panel_stride(columns);
     for (Index j = 0; j < columns; j += lanes) {
       for (Index p = 0; p < k; p += lanes) {
         vec x[lanes];
-        load_square(b + (first + j) * ldb + p, ldb, columns - j, k - p, x);
+        load_square(b.data + (first + j) * b.stride + p, b.stride, columns - j, k - p, x);
         transpose_square(x);
         real* to = out + first * k + p * stride + j;
         if (k - p >= lanes) {
@@ -66,34 +67,34 @@ void pack_columns(bool wide, Index k, Index n, const real* b, Index ldb, real* o
 
 }  // namespace
 
-void pack_a(Index m, Index k, const real* a, Index lda, real* out) {
-  constexpr Index depth = 32;  // rows of A at a time: few pages of memory to read from, long runs to write
+void pack_a(const ConstMatrix& a, real* out) {
+  constexpr Index depth = 32;  // of k at a time: few pages of memory to read from, long runs to write
+  const Index m = a.rows, k = a.cols;
   for (Index first = 0; first < k; first += depth) {
     const Index end = min(k, first + depth);
     for (Index p = end; p < min(k, end + depth); ++p) {
-      for (Index i = 0; i < m; i += 64 / Index(sizeof(real))) __builtin_prefetch(a + p * lda + i);
+      for (Index i = 0; i < m; i += 64 / Index(sizeof(real))) __builtin_prefetch(a.data + p * a.stride + i);
     }
     for (Index i = 0, rows; i < m; i += rows) {
       rows = next_tile(m - i, tile_m);
-      const real* from = a + i;
+      const real* from = a.data + i;
       real* to = out + i * k;
       Index p = first;
       if (rows == tile_m) {
-        // Eight at once, although it is only six: what it writes too much is overwritten by the next, and
-        // what it reads too much is there as long as another row follows.
-        const Index whole = min(end, k - 1);
-        for (; p < whole; ++p)
-          *reinterpret_cast<eight*>(to + p * tile_m) = *reinterpret_cast<const eight*>(from + p * lda);
+        // Eight at once, although six are wanted: the next write covers the two that are too many, and the
+        // two that are read beyond the tile exist as long as another row follows.
+        for (; p < min(end, k - 1); ++p)
+          *reinterpret_cast<eight*>(to + p * tile_m) = *reinterpret_cast<const eight*>(from + p * a.stride);
       }
       for (; p < end; ++p) {
-        for (Index r = 0; r < rows; ++r) to[p * rows + r] = from[p * lda + r];
+        for (Index r = 0; r < rows; ++r) to[p * rows + r] = from[p * a.stride + r];
       }
     }
   }
 }
 
-void pack_b(bool transpose, bool wide, Index k, Index n, const real* b, Index ldb, real* out) {
-  transpose ? pack_columns(wide, k, n, b, ldb, out) : pack_rows(k, n, b, ldb, out);
+void pack_b(const ConstMatrix& b, bool wide, real* out) {
+  b.transposed ? pack_columns(b, wide, out) : pack_rows(b, out);
 }
 
 }  // namespace attn::ATTN_TARGET

@@ -1,5 +1,4 @@
-// What the sources of gemm share within one target: the size of the register tile, and each other's
-// functions.
+// What the sources of gemm share within one target: the size of the register tile, and their functions.
 #pragma once
 
 #include "core/kernels/gemm_kernels.hpp"
@@ -10,11 +9,7 @@ namespace attn::ATTN_TARGET {
 // The register tile: tile_m rows of C by tile_v vectors. Its accumulators, a row of B and an element of A in
 // all lanes fill the 32 registers of AVX-512, or the 16 that others have; and the more accumulators, the more
 // multiply-adds there are for each load.
-#if defined(__AVX512F__)
-constexpr Index tile_m = 6, tile_v = 4;
-#else
-constexpr Index tile_m = 6, tile_v = 2;
-#endif
+constexpr Index tile_m = 6, tile_v = vector_bytes == 64 ? 4 : 2;
 constexpr Index tile_n = tile_v * lanes;
 
 // The rows of the next tile, at most `most`, when `left` rows are left; the last two tiles share what
@@ -27,11 +22,10 @@ ATTN_INLINE Index next_panel(Index left, bool wide) {
   return left <= tile_n + (wide ? lanes : 0) ? left : tile_n;
 }
 ATTN_INLINE Index panel_stride(Index columns) { return columns > tile_n ? tile_n + lanes : tile_n; }
-ATTN_INLINE constexpr Index min(Index a, Index b) { return a < b ? a : b; }
 
-void pack_a(Index m, Index k, const real* a, Index lda, real* out);
-void pack_b(bool transpose, bool wide, Index k, Index n, const real* b, Index ldb, real* out);
-void rows_dot(const GemmBlock& block, const real* a, Index lda, const real* b, Index ldb, real* c);
-void row_add(const GemmBlock& block, const real* a, const real* b, Index ldb, real* c);
+void pack_a(const ConstMatrix& a, real* out);
+void pack_b(const ConstMatrix& b, bool wide, real* out);
+void rows_dot(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, const GemmOptions& options);
+void row_add(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, const GemmOptions& options);
 
 }  // namespace attn::ATTN_TARGET

@@ -1,15 +1,13 @@
-// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011) on
-// vectors.
+// Philox4x32-10 on vectors (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
 //
 // Ten rounds of multiply, swap and xor turn a 128-bit counter and a 64-bit key into four random words. We use
 // the low 64 bits of the counter, the number of a block; core/rng.cpp has the same for one block at a time.
 //
-// Each 64-bit lane holds one word of one block in its low half. The upper half is left dirty: a product takes
-// only the low halves, and a word is the low half of a lane. So a round is two products, two shifts and four
-// xors.
+// Each 64-bit lane holds one word of one block in its low half. The upper half may hold anything, because a
+// product takes only the low halves. So a round is two products, two shifts and four xors.
 #pragma once
 
-#include "core/kernels/loops.hpp"  // immintrin.h
+#include "core/kernels/vector.hpp"  // immintrin.h
 
 namespace attn::ATTN_TARGET {
 
@@ -17,13 +15,13 @@ typedef std::uint64_t word_vec __attribute__((vector_size(vector_bytes)));
 typedef word_vec unaligned_word_vec __attribute__((aligned(4), may_alias));
 
 constexpr int philox_lanes = vector_bytes / 8;  // blocks side by side
-constexpr int philox_words = 4 * philox_lanes;  // that they make
+constexpr int philox_words = 4 * philox_lanes;  // the words they make
 
 // 32 x 32 -> 64 bits in each lane.
 ATTN_INLINE word_vec multiply(const word_vec& a, const word_vec& b) {
 #if defined(__AVX512F__)
-  return (word_vec)_mm512_maskz_mul_epu32(0xff, (__m512i)a,
-                                          (__m512i)b);  // unmasked, g++ 12 warns of its own header
+  // Unmasked, g++ 12 warns of its own header.
+  return (word_vec)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
   return (word_vec)_mm256_mul_epu32((__m256i)a, (__m256i)b);
 #elif defined(__SSE2__)
@@ -33,26 +31,11 @@ ATTN_INLINE word_vec multiply(const word_vec& a, const word_vec& b) {
 #endif
 }
 
-// a0 b0 a1 b1 … : the lower or the upper half of it.
-template <class Vector>
-ATTN_INLINE Vector interleave_low(const Vector& a, const Vector& b) {
-  if constexpr (philox_lanes == 2) {
-    return __builtin_shufflevector(a, b, 0, 2);
-  } else if constexpr (philox_lanes == 4) {
-    return __builtin_shufflevector(a, b, 0, 4, 1, 5);
-  } else {
-    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-  }
-}
-template <class Vector>
-ATTN_INLINE Vector interleave_high(const Vector& a, const Vector& b) {
-  if constexpr (philox_lanes == 2) {
-    return __builtin_shufflevector(a, b, 1, 3);
-  } else if constexpr (philox_lanes == 4) {
-    return __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  } else {
-    return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-  }
+// The lower or the upper half of a0 b0 a1 b1 …
+template <bool upper, int... Lane>
+ATTN_INLINE word_vec interleave(const word_vec& a, const word_vec& b, std::integer_sequence<int, Lane...>) {
+  constexpr int first = upper ? philox_lanes / 2 : 0;
+  return __builtin_shufflevector(a, b, (first + Lane / 2 + Lane % 2 * philox_lanes)...);
 }
 
 // The keys of the ten rounds, in every lane.
@@ -93,8 +76,8 @@ ATTN_INLINE void philox_blocks(const PhiloxKeys& keys, std::uint64_t block, std:
   for (int c = 0; c < chains; ++c) {
     const word_vec x01 = (x0[c] & 0xffffffffu) | (x1[c] << 32), x23 = (x2[c] & 0xffffffffu) | (x3[c] << 32);
     unaligned_word_vec* to = reinterpret_cast<unaligned_word_vec*>(out) + 2 * c;
-    to[0] = interleave_low(x01, x23);
-    to[1] = interleave_high(x01, x23);
+    to[0] = interleave<false>(x01, x23, std::make_integer_sequence<int, philox_lanes>());
+    to[1] = interleave<true>(x01, x23, std::make_integer_sequence<int, philox_lanes>());
   }
 }
 

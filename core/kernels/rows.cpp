@@ -5,200 +5,201 @@
 namespace attn::ATTN_TARGET {
 namespace {
 
-template <bool flag>
-struct Flag {
-  static constexpr bool value = flag;
-};
-
-// Calls body(Flag<accumulate>): a loop for each case instead of a question in the loop.
-template <class Body>
-ATTN_INLINE void with_flag(bool accumulate, const Body& body) {
-  if (accumulate) {
-    body(Flag<true>{});
-  } else {
-    body(Flag<false>{});
-  }
-}
-
-template <class Flag, class Access>
-ATTN_INLINE void put(Flag, const Access& part, real* p, const vec& value) {
-  part.store(p, Flag::value ? value + part.load(p) : value);
-}
-
 // What is subtracted from a row before exp, so that nothing overflows: its maximum. In a row of -inf alone
-// that would give NaN (-inf + inf), so the least finite number takes its place, and all exps are 0.
+// that would give NaN (-inf + inf), so the lowest finite number takes its place, and all exps are 0.
 ATTN_INLINE vec max_of_row(Index cols, const real* x) { return max_over(cols, x, -largest_real); }
 
-// y = exp(x - shift); returns the sum.
-ATTN_INLINE vec exp_and_sum(Index cols, const real* x, const vec& shift, real* y) {
-  return sum_lanes(sum_over<1>(cols, [&](Index i, auto part) {
-    const vec e = exp_of_nonpositive(part.load(x + i, -infinity) - shift);
-    part.store(y + i, e);
-    return e;
-  }));
-}
 ATTN_INLINE vec sum_of_exp(Index cols, const real* x, const vec& shift) {
-  return sum_lanes(sum_over<1>(
-      cols, [&](Index i, auto part) { return exp_of_nonpositive(part.load(x + i, -infinity) - shift); }));
+  return sum_all<1>(
+      cols, [&](Index i, auto part) { return exp_of_nonpositive(part.load(x + i, -infinity) - shift); });
 }
 
-// 1 / sum. In a row with any finite element the sum is at least 1; in a row of zeros any finite number will
-// do.
-ATTN_INLINE vec inverse_of_sum(const vec& sum) { return one / larger(splat(real(1e-30)), sum); }
+// 1 / sum. A row with a finite element has a sum of at least 1; for a row of zeros any finite number serves.
+ATTN_INLINE vec inverse_of_sum(const vec& sum) { return one / max(splat(real(1e-30)), sum); }
 
-void softmax_row(Index cols, const real* x, real* y) {
-  const vec scale = inverse_of_sum(exp_and_sum(cols, x, max_of_row(cols, x), y));
-  over(cols, [&](Index i, auto part) { part.store(y + i, part.load(y + i) * scale); });
+void softmax_long(Range rows, Index cols, const real* x, real* y) {
+  for (Index r = rows.begin; r < rows.end; ++r) {
+    const real* from = x + r * cols;
+    real* to = y + r * cols;
+    const vec scale = inverse_of_sum(exp_and_sum(cols, from, max_of_row(cols, from), to));
+    over(cols, [&](Index i, auto part) { part.store(to + i, part.load(to + i) * scale); });
+  }
 }
 
 // Rows of at most `vectors` vectors, as in the attention of short sentences: all of a row stays in registers.
 template <int vectors>
-void softmax_short(Index rows, Index cols, const real* x, real* y) {
+void softmax_short(Range rows, Index cols, const real* x, real* y) {
   constexpr int last = vectors - 1;
   const Part end(cols - last * lanes);
-  for (Index r = 0; r < rows; ++r, x += cols, y += cols) {
+  for (Index r = rows.begin; r < rows.end; ++r) {
+    const real* from = x + r * cols;
+    real* to = y + r * cols;
     vec row[vectors];
-    for (int k = 0; k < last; ++k) row[k] = load(x + k * lanes);
-    row[last] = end.load(x + last * lanes, -infinity);
+    for (int k = 0; k < last; ++k) row[k] = load(from + k * lanes);
+    row[last] = end.load(from + last * lanes, -infinity);
     vec largest = splat(-largest_real), sum = {};
-    for (const vec& v : row) largest = larger(v, largest);
+    for (const vec& v : row) largest = max(v, largest);
     const vec shift = max_lanes(largest);
     for (vec& v : row) {
       v = exp_of_nonpositive(v - shift);
       sum = sum + v;
     }
     const vec scale = inverse_of_sum(sum_lanes(sum));
-    for (int k = 0; k < last; ++k) store(y + k * lanes, row[k] * scale);
-    end.store(y + last * lanes, row[last] * scale);
+    for (int k = 0; k < last; ++k) store(to + k * lanes, row[k] * scale);
+    end.store(to + last * lanes, row[last] * scale);
   }
 }
 
-void softmax(Index rows, Index cols, const real* x, real* y) {
-  switch ((cols + lanes - 1) / lanes) {
-    case 0:
-      return;
-    case 1:
-      return softmax_short<1>(rows, cols, x, y);
-    case 2:
-      return softmax_short<2>(rows, cols, x, y);
-    case 3:
-      return softmax_short<3>(rows, cols, x, y);
-    case 4:
-      return softmax_short<4>(rows, cols, x, y);
-    case 5:
-      return softmax_short<5>(rows, cols, x, y);
-    case 6:
-      return softmax_short<6>(rows, cols, x, y);
-    case 7:
-      return softmax_short<7>(rows, cols, x, y);
-    case 8:
-      return softmax_short<8>(rows, cols, x, y);
-    default:
-      for (Index r = 0; r < rows; ++r) softmax_row(cols, x + r * cols, y + r * cols);
-  }
+void softmax(Range rows, Index cols, const real* x, real* y) {
+  constexpr decltype(&softmax_long) by_vectors[] = {softmax_short<1>, softmax_short<2>, softmax_short<3>,
+                                                    softmax_short<4>, softmax_short<5>, softmax_short<6>,
+                                                    softmax_short<7>, softmax_short<8>};
+  if (cols == 0) return;
+  (cols <= 8 * lanes ? by_vectors[(cols - 1) / lanes] : softmax_long)(rows, cols, x, y);
 }
 
 // dx = y (dy - sum(y dy))
-void softmax_backward(Index rows, Index cols, const real* y, const real* dy, real* dx, bool accumulate) {
-  with_flag(accumulate, [&](auto flag) {
-    for (Index r = 0; r < rows; ++r, y += cols, dy += cols, dx += cols) {
-      const vec mean =
-          sum_lanes(sum_over(cols, [&](Index i, auto part) { return part.load(y + i) * part.load(dy + i); }));
+void softmax_backward(Range rows, Index cols, const real* y, const real* dy, GradTarget dx) {
+  into(dx, [&](auto put) {
+    for (Index r = rows.begin; r < rows.end; ++r) {
+      const real *p = y + r * cols, *g = dy + r * cols;
+      const vec mean = sum_all(cols, [&](Index i, auto part) { return part.load(p + i) * part.load(g + i); });
       over(cols, [&](Index i, auto part) {
-        put(flag, part, dx + i, part.load(y + i) * (part.load(dy + i) - mean));
+        put(r * cols + i, part, part.load(p + i) * (part.load(g + i) - mean));
       });
     }
   });
 }
 
-void log_softmax(Index rows, Index cols, const real* x, real* y) {
-  for (Index r = 0; r < rows; ++r, x += cols, y += cols) {
-    const vec shift = max_of_row(cols, x);
-    const real sum = sum_of_exp(cols, x, shift)[0], log_sum = sum == 0 ? 0 : log(sum);
-    over(cols, [&](Index i, auto part) { part.store(y + i, (part.load(x + i) - shift) - log_sum); });
+void log_softmax(Range rows, Index cols, const real* x, real* y) {
+  for (Index r = rows.begin; r < rows.end; ++r) {
+    const real* from = x + r * cols;
+    real* to = y + r * cols;
+    const vec shift = max_of_row(cols, from);
+    const real sum = sum_of_exp(cols, from, shift)[0], log_sum = sum == 0 ? 0 : log(sum);
+    over(cols, [&](Index i, auto part) { part.store(to + i, (part.load(from + i) - shift) - log_sum); });
   }
 }
 
 // dx = dy - e^y sum(dy)
-void log_softmax_backward(Index rows, Index cols, const real* y, const real* dy, real* dx, bool accumulate) {
-  with_flag(accumulate, [&](auto flag) {
-    for (Index r = 0; r < rows; ++r, y += cols, dy += cols, dx += cols) {
-      const vec total = sum_lanes(sum_over(cols, [&](Index i, auto part) { return part.load(dy + i); }));
+void log_softmax_backward(Range rows, Index cols, const real* y, const real* dy, GradTarget dx) {
+  into(dx, [&](auto put) {
+    for (Index r = rows.begin; r < rows.end; ++r) {
+      const real *log_p = y + r * cols, *g = dy + r * cols;
+      const vec total = sum_all(cols, [&](Index i, auto part) { return part.load(g + i); });
       over(cols, [&](Index i, auto part) {
-        put(flag, part, dx + i, part.load(dy + i) - total * exp_of_nonpositive(part.load(y + i)));
+        put(r * cols + i, part, part.load(g + i) - total * exp_of_nonpositive(part.load(log_p + i)));
       });
     }
   });
 }
 
-// gain and bias may be missing: 1 and 0 stand for them, so that there is one formula.
+// gain and bias may be missing: then 1 and 0 take their place, so that there is one formula.
 template <class Access>
 ATTN_INLINE vec load_or(const Access& part, const real* p, Index i, real otherwise) {
   return p ? part.load(p + i) : splat(otherwise);
 }
 
-// Mean and variance in two passes: the row stays in the first-level cache, and nothing cancels.
-void layer_norm(Index rows, Index cols, const real* x, const real* gain, const real* bias, real eps, real* y,
-                real* mean, real* rstd) {
-  for (Index r = 0; r < rows; ++r, x += cols, y += cols) {
-    const vec m =
-        sum_lanes(sum_over(cols, [&](Index i, auto part) { return part.load(x + i); })) / real(cols);
-    const vec squares = sum_lanes(sum_over(cols, [&](Index i, auto part) {
-      const vec centered = part.clear(part.load(x + i) - m);
-      return centered * centered;
-    }));
-    mean[r] = m[0];
-    rstd[r] = 1 / sqrt(squares[0] / real(cols) + eps);
-    const real scale = rstd[r];
-    over(cols, [&](Index i, auto part) {
-      const vec normal = (part.load(x + i) - m) * scale;
-      part.store(y + i, fma(normal, load_or(part, gain, i, 1), load_or(part, bias, i, 0)));
-    });
-  }
-}
-
-void rms_norm(Index rows, Index cols, const real* x, const real* gain, real eps, real* y, real* rstd) {
-  for (Index r = 0; r < rows; ++r, x += cols, y += cols) {
-    const vec squares =
-        sum_lanes(sum_over(cols, [&](Index i, auto part) { return part.load(x + i) * part.load(x + i); }));
-    rstd[r] = 1 / sqrt(squares[0] / real(cols) + eps);
-    const real scale = rstd[r];
-    over(cols, [&](Index i, auto part) {
-      part.store(y + i, part.load(x + i) * scale * load_or(part, gain, i, 1));
-    });
-  }
-}
-
-// With n = (x - mean) rstd and g = gain dy:  dx = rstd (g - mean(g) - n mean(g n)). In rms_norm the mean is
-// not subtracted, so mean(g) does not come back either.
+// x - mean, or in rms_norm x.
 template <bool centered>
-ATTN_INLINE void norm_backward(Index rows, Index cols, const real* x, const real* gain, const real* mean,
-                               const real* rstd, const real* dy, real* dx, bool accumulate) {
-  with_flag(accumulate, [&](auto flag) {
-    for (Index r = 0; r < rows; ++r, x += cols, dy += cols, dx += cols) {
-      const real m = centered ? mean[r] : 0, scale = rstd[r];
+ATTN_INLINE vec center(const vec& x, const vec& mean) {
+  return centered ? x - mean : x;
+}
+
+// y = (x - mean) rstd gain + bias. Mean and variance take two passes: the row stays in the first-level cache,
+// and nothing cancels.
+template <bool centered>
+void norm_rows(Range rows, const NormRows& norm, real* y) {
+  const Index cols = norm.cols;
+  const real *gain = norm.gain, *bias = norm.bias;
+  for (Index r = rows.begin; r < rows.end; ++r) {
+    const real* x = norm.x + r * cols;
+    vec mean = {};
+    if (centered) {
+      mean = sum_all(cols, [&](Index i, auto part) { return part.load(x + i); }) / real(cols);
+      norm.mean[r] = mean[0];
+    }
+    const vec squares = sum_all(cols, [&](Index i, auto part) {
+      const vec difference = part.clear(center<centered>(part.load(x + i), mean));
+      return difference * difference;
+    });
+    const real rstd = norm.rstd[r] = 1 / sqrt(squares[0] / real(cols) + norm.epsilon);
+    over(cols, [&](Index i, auto part) {
+      const vec normal = center<centered>(part.load(x + i), mean) * rstd;
+      part.store(y + r * cols + i, fma(normal, load_or(part, gain, i, 1), load_or(part, bias, i, 0)));
+    });
+  }
+}
+void norm(Range rows, const NormRows& norm, real* y) {
+  norm.mean ? norm_rows<true>(rows, norm, y) : norm_rows<false>(rows, norm, y);
+}
+
+// With n = (x - mean) rstd and g = gain dy:  dx = rstd (g - mean(g) - n mean(g n)). rms_norm subtracts no
+// mean, so it has no mean(g) either.
+template <bool centered>
+ATTN_INLINE void norm_rows_backward(Range rows, const NormRows& norm, const real* dy, GradTarget dx) {
+  const Index cols = norm.cols;
+  const real* gain = norm.gain;
+  into(dx, [&](auto put) {
+    for (Index r = rows.begin; r < rows.end; ++r) {
+      const real *x = norm.x + r * cols, *g = dy + r * cols;
+      const real mean = centered ? norm.mean[r] : 0, rstd = norm.rstd[r];
       const Two sums = sum_over(cols, [&](Index i, auto part) {
-        const vec g = part.load(dy + i) * load_or(part, gain, i, 1);
-        return Two{g, g * ((part.load(x + i) - m) * scale)};
+        const vec scaled = part.load(g + i) * load_or(part, gain, i, 1);
+        return Two{scaled, scaled * ((part.load(x + i) - mean) * rstd)};
       });
       const vec mean_g = centered ? sum_lanes(sums.first) / real(cols) : vec{};
       const vec mean_gn = sum_lanes(sums.second) / real(cols);
       over(cols, [&](Index i, auto part) {
-        const vec normal = (part.load(x + i) - m) * scale;
-        const vec rest = fma(part.load(dy + i), load_or(part, gain, i, 1), -mean_g);
-        put(flag, part, dx + i, (rest - normal * mean_gn) * scale);
+        const vec normal = (part.load(x + i) - mean) * rstd;
+        const vec rest = fma(part.load(g + i), load_or(part, gain, i, 1), -mean_g);
+        put(r * cols + i, part, (rest - normal * mean_gn) * rstd);
       });
     }
   });
 }
-
-void layer_norm_backward(Index rows, Index cols, const real* x, const real* gain, const real* mean,
-                         const real* rstd, const real* dy, real* dx, bool accumulate) {
-  norm_backward<true>(rows, cols, x, gain, mean, rstd, dy, dx, accumulate);
+void norm_backward(Range rows, const NormRows& norm, const real* dy, GradTarget dx) {
+  norm.mean ? norm_rows_backward<true>(rows, norm, dy, dx) : norm_rows_backward<false>(rows, norm, dy, dx);
 }
-void rms_norm_backward(Index rows, Index cols, const real* x, const real* gain, const real* rstd,
-                       const real* dy, real* dx, bool accumulate) {
-  norm_backward<false>(rows, cols, x, gain, nullptr, rstd, dy, dx, accumulate);
+
+// With z = x - shift:  loss = log(sum(e^z)) - (1 - smoothing) z[target] - smoothing mean(z)
+void cross_entropy(Range rows, const CrossEntropyRows& entropy, real* loss) {
+  const Index cols = entropy.cols;
+  const real smoothing = entropy.smoothing;
+  for (Index r = rows.begin; r < rows.end; ++r) {
+    const real* x = entropy.x + r * cols;
+    const int target = entropy.targets[r];
+    loss[r] = entropy.log_sum_exp[r] = 0;
+    if (target == entropy.ignore) continue;
+    const vec shift = max_of_row(cols, x);
+    const real log_sum = log(sum_of_exp(cols, x, shift)[0]);
+    entropy.log_sum_exp[r] = shift[0] + log_sum;
+    loss[r] = log_sum - (1 - smoothing) * (x[target] - shift[0]);
+    if (smoothing != 0) {
+      const vec sum = sum_all(cols, [&](Index i, auto part) { return part.clear(part.load(x + i) - shift); });
+      loss[r] -= smoothing * (sum[0] / real(cols));
+    }
+  }
+}
+
+void cross_entropy_backward(Range rows, const CrossEntropyRows& entropy, real scale, GradTarget dx) {
+  const Index cols = entropy.cols;
+  const real smoothing = entropy.smoothing;
+  into(dx, [&](auto put) {
+    for (Index r = rows.begin; r < rows.end; ++r) {
+      const real* x = entropy.x + r * cols;
+      const int target = entropy.targets[r];
+      if (target == entropy.ignore) {
+        if (!dx.accumulate) over(cols, [&](Index i, auto part) { put(r * cols + i, part, vec{}); });
+        continue;
+      }
+      const real log_sum_exp = entropy.log_sum_exp[r], everywhere = scale * smoothing / real(cols);
+      over(cols, [&](Index i, auto part) {
+        put(r * cols + i, part, exp_of_nonpositive(part.load(x + i) - log_sum_exp) * scale - everywhere);
+      });
+      dx.data[r * cols + target] -= scale * (1 - smoothing);
+    }
+  });
 }
 
 // Sums over rows for `vectors` vectors of columns side by side, their accumulators in registers. Rows are
@@ -210,7 +211,7 @@ ATTN_INLINE void sum_rows(Index rows, Index column, const Access& part, const Te
   using Sum = decltype(term(rows, column, part));
   Sum total[vectors] = {};
   for (Index begin = 0; begin < rows; begin += block) {
-    const Index end = begin + block < rows ? begin + block : rows;
+    const Index end = min(begin + block, rows);
     Sum sum[vectors] = {};
     for (Index r = begin; r < end; ++r) {
       for (int k = 0; k < vectors; ++k) sum[k] = sum[k] + term(r, column + k * lanes, part);
@@ -221,71 +222,33 @@ ATTN_INLINE void sum_rows(Index rows, Index column, const Access& part, const Te
 }
 
 template <class Term, class Finish>
-ATTN_INLINE void sum_columns(Index rows, Index begin, Index end, const Term& term, const Finish& finish) {
-  Index c = begin;
-  for (; c + 4 * lanes <= end; c += 4 * lanes) sum_rows<4>(rows, c, Whole{}, term, finish);
-  for (; c + lanes <= end; c += lanes) sum_rows<1>(rows, c, Whole{}, term, finish);
-  if (c < end) sum_rows<1>(rows, c, Part(end - c), term, finish);
+ATTN_INLINE void sum_columns(Range columns, Index rows, const Term& term, const Finish& finish) {
+  Index c = columns.begin;
+  for (; c + 4 * lanes <= columns.end; c += 4 * lanes) sum_rows<4>(rows, c, Whole{}, term, finish);
+  for (; c + lanes <= columns.end; c += lanes) sum_rows<1>(rows, c, Whole{}, term, finish);
+  if (c < columns.end) sum_rows<1>(rows, c, Part(columns.end - c), term, finish);
 }
 
-void column_sum(Index rows, Index cols, Index begin, Index end, const real* x, real* y, bool accumulate) {
-  with_flag(accumulate, [&](auto flag) {
+void column_sum(Range columns, Index rows, Index cols, const real* x, GradTarget y) {
+  into(y, [&](auto put) {
     sum_columns(
-        rows, begin, end, [&](Index r, Index c, auto part) { return part.load(x + r * cols + c); },
-        [&](Index c, auto part, const vec& sum) { put(flag, part, y + c, sum); });
+        columns, rows, [&](Index r, Index c, auto part) { return part.load(x + r * cols + c); }, put);
   });
 }
 
-void norm_backward_parameters(Index rows, Index cols, Index begin, Index end, const real* x, const real* mean,
-                              const real* rstd, const real* dy, real* dgain, real* dbias, bool accumulate) {
-  with_flag(accumulate, [&](auto flag) {
-    sum_columns(
-        rows, begin, end,
-        [&](Index r, Index c, auto part) {
-          const vec g = part.load(dy + r * cols + c);
-          const real m = mean ? mean[r] : 0;
-          return Two{g * rstd[r] * (part.load(x + r * cols + c) - m), g};
-        },
-        [&](Index c, auto part, const Two& sum) {
-          put(flag, part, dgain + c, sum.first);
-          if (dbias) put(flag, part, dbias + c, sum.second);
-        });
-  });
-}
-
-// With z = x - shift:  loss = log(sum(e^z)) - (1 - smoothing) z[target] - smoothing mean(z)
-void cross_entropy(Index rows, Index cols, const real* x, const int* targets, int ignore, real smoothing,
-                   real* loss, real* log_sum_exp) {
-  for (Index r = 0; r < rows; ++r, x += cols) {
-    loss[r] = log_sum_exp[r] = 0;
-    if (targets[r] == ignore) continue;
-    const vec shift = max_of_row(cols, x);
-    const real log_sum = log(sum_of_exp(cols, x, shift)[0]);
-    log_sum_exp[r] = shift[0] + log_sum;
-    loss[r] = log_sum - (1 - smoothing) * (x[targets[r]] - shift[0]);
-    if (smoothing != 0) {
-      const vec sum =
-          sum_over(cols, [&](Index i, auto part) { return part.clear(part.load(x + i) - shift); });
-      loss[r] -= smoothing * (sum_lanes(sum)[0] / real(cols));
-    }
-  }
-}
-
-void cross_entropy_backward(Index rows, Index cols, const real* x, const int* targets, int ignore,
-                            real smoothing, real scale, const real* log_sum_exp, real* dx, bool accumulate) {
-  with_flag(accumulate, [&](auto flag) {
-    for (Index r = 0; r < rows; ++r, x += cols, dx += cols) {
-      if (targets[r] == ignore) {
-        if (!accumulate) over(cols, [&](Index i, auto part) { part.store(dx + i, vec{}); });
-        continue;
-      }
-      const real lse = log_sum_exp[r], everywhere = scale * smoothing / real(cols);
-      over(cols, [&](Index i, auto part) {
-        put(flag, part, dx + i, exp_of_nonpositive(part.load(x + i) - lse) * scale - everywhere);
+void norm_backward_parameters(Range columns, const NormRows& norm, const real* dy, GradTarget dgain,
+                              GradTarget dbias) {
+  sum_columns(
+      columns, norm.rows,
+      [&](Index r, Index c, auto part) {
+        const vec g = part.load(dy + r * norm.cols + c);
+        const real mean = norm.mean ? norm.mean[r] : 0;
+        return Two{g * norm.rstd[r] * (part.load(norm.x + r * norm.cols + c) - mean), g};
+      },
+      [&](Index c, auto part, const Two& sum) {
+        if (dgain.data) into(dgain, [&](auto put) { put(c, part, sum.first); });
+        if (dbias.data) into(dbias, [&](auto put) { put(c, part, sum.second); });
       });
-      dx[targets[r]] -= scale * (1 - smoothing);
-    }
-  });
 }
 
 }  // namespace
@@ -295,14 +258,12 @@ RowKernels row_kernels() {
           .softmax_backward = softmax_backward,
           .log_softmax = log_softmax,
           .log_softmax_backward = log_softmax_backward,
-          .layer_norm = layer_norm,
-          .layer_norm_backward = layer_norm_backward,
-          .rms_norm = rms_norm,
-          .rms_norm_backward = rms_norm_backward,
-          .norm_backward_parameters = norm_backward_parameters,
-          .column_sum = column_sum,
+          .norm = norm,
+          .norm_backward = norm_backward,
           .cross_entropy = cross_entropy,
-          .cross_entropy_backward = cross_entropy_backward};
+          .cross_entropy_backward = cross_entropy_backward,
+          .column_sum = column_sum,
+          .norm_backward_parameters = norm_backward_parameters};
 }
 
 }  // namespace attn::ATTN_TARGET

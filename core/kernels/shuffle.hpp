@@ -1,16 +1,13 @@
 // Moving lanes between vectors: a square of lanes x lanes transposed in registers, and many sums at once.
 #pragma once
 
-#include <utility>  // integer_sequence
-
 #include "core/kernels/vector.hpp"
 
 namespace attn::ATTN_TARGET {
 
 // One stage of both: of every 2 S lanes, `low` takes the first S of a then the first S of b, `high` the
-// second halves. For floats and S = 1 it takes pairs of two instead (a0 b0 a1 b1 and a2 b2 a3 b3), since that
-// is what x86 has as an instruction: columns 1 and 2 of every four then change places, and `column` undoes
-// it.
+// second halves. For floats and S = 1 it takes pairs instead (a0 b0 a1 b1 and a2 b2 a3 b3), since x86 has an
+// instruction for that: columns 1 and 2 of every four then change places, and `column` undoes it.
 constexpr bool pairs = sizeof(real) == 4;
 constexpr int shuffled(int s, bool high, int lane) {
   if (pairs && s == 1) return (lane & ~3) + (lane & 3) / 2 + 2 * high + (lane & 1) * lanes;
@@ -22,11 +19,11 @@ ATTN_INLINE vec stage(const vec& a, const vec& b, std::integer_sequence<int, Lan
 }
 template <int S>
 ATTN_INLINE vec low(const vec& a, const vec& b) {
-  return stage<S, false>(a, b, std::make_integer_sequence<int, lanes>());
+  return stage<S, false>(a, b, Lanes());
 }
 template <int S>
 ATTN_INLINE vec high(const vec& a, const vec& b) {
-  return stage<S, true>(a, b, std::make_integer_sequence<int, lanes>());
+  return stage<S, true>(a, b, Lanes());
 }
 constexpr int column(int c) { return pairs ? (c & ~3) | (c & 1) << 1 | (c & 2) >> 1 : c; }
 

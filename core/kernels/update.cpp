@@ -12,7 +12,9 @@ namespace {
 //   v = beta2 v + (1 - beta2) g^2
 //   p = p - learning_rate / correction1 * m / (sqrt(v) / sqrt(correction2) + epsilon)
 // The two averages are computed as m + (1 - beta1) (g - m): see core/kernels/loops.hpp on sums of products.
-void adam(Index n, const AdamStep& step, real* p, const real* g, real* m, real* v) {
+void adam(Index n, const AdamStep& step, const AdamArrays& state) {
+  real *p = state.p, *m = state.m, *v = state.v;
+  const real* g = state.g;
   const real keep = 1 - step.learning_rate * step.decay;
   const real gain1 = 1 - step.beta1, gain2 = 1 - step.beta2;
   const real rate = step.learning_rate / step.correction1, root = 1 / sqrt(step.correction2);

@@ -2,24 +2,25 @@
 
 #include <algorithm>  // max
 #include <cmath>      // ceil
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
-#include "core/viz/furniture.hpp"
-#include "core/viz/text.hpp"
+#include "core/viz/decorations.hpp"
 
 namespace attn::viz {
 
 namespace {
 
-constexpr double sign_size = 22, main_title_size = 20;
+constexpr double sign_size = 22;
 
 Image page(const std::string& title, int width, int height) {
   // A title may need more room than the pictures; below a title their own margins are enough.
-  const int title_width = static_cast<int>(text_width(title, main_title_size, true)) + 2 * margin + 1;
+  const Heading heading{.title = title, .size = 20};
+  const int title_width = int(text_width(title, heading.size, true)) + 2 * margin + 1;
   width = std::max({width, std::min(title_width, 420), 1});
-  const int above = title.empty() ? 0 : margin + title_height(title, width - 2 * margin, main_title_size) - 6;
+  const int above = title.empty() ? 0 : margin + heading.height(width) - 6;
   Image image(width, std::max(above + height, 1));
-  draw_title(image, title, {margin, margin}, width - 2 * margin, main_title_size);
+  heading.draw(image);
   image.middle = above + height / 2;
   return image;
 }
@@ -29,12 +30,12 @@ Image page(const std::string& title, int width, int height) {
 Image row(const std::vector<Image>& images, const ArrangeOptions& options) {
   if (!options.between.empty() && options.between.size() + 1 != images.size())
     fail("row: {} signs between {} pictures", options.between.size(), images.size());
-  const auto gap = [&](std::size_t i) {
+  const auto gap = [&](Index i) {
     if (options.between.empty() || i == 0) return 0;
-    return static_cast<int>(std::ceil(text_width(options.between[i - 1], sign_size))) + 8;
+    return int(std::ceil(text_width(options.between[i - 1], sign_size))) + 8;
   };
   int width = 0, above = 0, below = 0;
-  for (std::size_t i = 0; i < images.size(); ++i) {
+  for (Index i = 0; i < std::ssize(images); ++i) {
     width += gap(i) + images[i].width();
     above = std::max(above, images[i].middle);
     below = std::max(below, images[i].height() - images[i].middle);
@@ -43,19 +44,15 @@ Image row(const std::vector<Image>& images, const ArrangeOptions& options) {
   const int middle = result.height() - below;
   result.middle = middle;
   int x = 0;
-  for (std::size_t i = 0; i < images.size(); ++i) {
+  for (Index i = 0; i < std::ssize(images); ++i) {
     if (gap(i) > 0)
-      draw_text(result, {x + gap(i) / 2.0, static_cast<double>(middle)}, options.between[i - 1],
-                {.size = sign_size, .color = paint::muted, .align = Align::Center});
+      draw_text(result, {x + gap(i) / 2.0, double(middle)}, options.between[i - 1],
+                {.size = sign_size, .color = paint::muted, .align = Align::center});
     x += gap(i);
     blit(result, images[i], x, middle - images[i].middle);
     x += images[i].width();
   }
   return result;
-}
-
-void row(const std::filesystem::path& path, const std::vector<Image>& images, const ArrangeOptions& options) {
-  write_png(path, row(images, options));
 }
 
 Image column(const std::vector<Image>& images, const ArrangeOptions& options) {
@@ -71,11 +68,6 @@ Image column(const std::vector<Image>& images, const ArrangeOptions& options) {
     y += image.height();
   }
   return result;
-}
-
-void column(const std::filesystem::path& path, const std::vector<Image>& images,
-            const ArrangeOptions& options) {
-  write_png(path, column(images, options));
 }
 
 }  // namespace attn::viz

@@ -7,9 +7,8 @@
 // length do not push them apart; column() puts them below each other at the left.
 #pragma once
 
-#include <filesystem>  // path
-#include <string>      // string
-#include <vector>      // vector
+#include <string>  // string
+#include <vector>  // vector
 
 #include "core/viz/image.hpp"
 
@@ -21,10 +20,6 @@ struct ArrangeOptions {
 };
 
 Image row(const std::vector<Image>& images, const ArrangeOptions& options = {});
-void row(const std::filesystem::path& path, const std::vector<Image>& images,
-         const ArrangeOptions& options = {});
 Image column(const std::vector<Image>& images, const ArrangeOptions& options = {});
-void column(const std::filesystem::path& path, const std::vector<Image>& images,
-            const ArrangeOptions& options = {});
 
 }  // namespace attn::viz

@@ -42,7 +42,7 @@ void linear_ticks(Axis& axis, int wanted, bool snap) {
   }
   const double first = std::ceil(axis.low / step - 1e-6), last = std::floor(axis.high / step + 1e-6);
   const double largest = std::max(std::abs(axis.low), std::abs(axis.high));
-  const int decimals = static_cast<int>(std::clamp(-std::floor(std::log10(step) + 1e-9), 0.0, 12.0));
+  const int decimals = int(std::clamp(-std::floor(std::log10(step) + 1e-9), 0.0, 12.0));
   for (double i = first; i <= last; ++i) {
     const double value = i * step + 0.0;  // never -0
     axis.ticks.push_back(value);
@@ -52,10 +52,10 @@ void linear_ticks(Axis& axis, int wanted, bool snap) {
 }
 
 void log_ticks(Axis& axis, int wanted) {
-  const double base = axis.scale == Scale::Log2 ? 2 : 10;
+  const double base = axis.scale == Scale::log2 ? 2 : 10;
   const auto power_of = [&](double value) { return std::log(value) / std::log(base); };
-  const int first = static_cast<int>(std::ceil(power_of(axis.low) - 1e-9));
-  const int last = static_cast<int>(std::floor(power_of(axis.high) + 1e-9));
+  const int first = int(std::ceil(power_of(axis.low) - 1e-9));
+  const int last = int(std::floor(power_of(axis.high) + 1e-9));
   if (last - first < (base == 10 ? 2 : 1)) {  // too few powers to show: round numbers in between
     std::vector<double> ticks;
     for (int power = first - 1; power <= last; ++power)
@@ -63,7 +63,7 @@ void log_ticks(Axis& axis, int wanted) {
         const double value = factor * std::pow(10, power);
         if (value >= axis.low * (1 - 1e-9) && value <= axis.high * (1 + 1e-9)) ticks.push_back(value);
       }
-    if (axis.scale == Scale::Log2 || ticks.size() < 2) return linear_ticks(axis, wanted, false);
+    if (axis.scale == Scale::log2 || ticks.size() < 2) return linear_ticks(axis, wanted, false);
     for (const double value : ticks) axis.ticks.push_back(value), axis.labels.push_back(format_number(value));
     return;
   }
@@ -86,25 +86,25 @@ double round_step(double rough) {
 }
 
 bool Axis::can_show(double value) const {
-  return std::isfinite(value) && (scale == Scale::Linear || value > 0);
+  return std::isfinite(value) && (scale == Scale::linear || value > 0);
 }
 
 double Axis::fraction(double value) const {
-  if (scale == Scale::Linear) return (value - low) / (high - low);
+  if (scale == Scale::linear) return (value - low) / (high - low);
   return std::log(value / low) / std::log(high / low);
 }
 
 Axis make_axis(double low, double high, Scale scale, int wanted, bool snap) {
-  if (scale == Scale::Linear && !(low < high)) {
+  if (scale == Scale::linear && !(low < high)) {
     const double pad = low == 0 ? 1 : std::abs(low) * 0.5;
     if (low == 0)
       high = pad;
     else
       low -= pad, high += pad;
   }
-  if (scale != Scale::Linear && !(low < high)) low /= 2, high *= 2;
+  if (scale != Scale::linear && !(low < high)) low /= 2, high *= 2;
   Axis axis{.low = low, .high = high, .scale = scale};
-  if (scale == Scale::Linear)
+  if (scale == Scale::linear)
     linear_ticks(axis, wanted, snap);
   else
     log_ticks(axis, wanted);
@@ -117,7 +117,7 @@ std::string format_number(double value) {
   const double size = std::abs(value);
   if (size == 0) return "0";
   if (size < 1e-3 || size >= 1e15) {
-    const int power = static_cast<int>(std::floor(std::log10(size) + 1e-9));
+    const int power = int(std::floor(std::log10(size) + 1e-9));
     const std::string factor = with_minus(fmt::format("{:.3g}", value / std::pow(10, power)));
     return (factor == "1" ? "" : factor == "−1" ? "−" : factor + "×") + "10" + superscript(power);
   }

@@ -6,11 +6,11 @@
 
 namespace attn::viz {
 
-enum class Scale { Linear, Log10, Log2 };
+enum class Scale { linear, log10, log2 };
 
 struct Axis {
   double low = 0, high = 1;
-  Scale scale = Scale::Linear;
+  Scale scale = Scale::linear;
   std::vector<double> ticks = {};
   std::vector<std::string> labels = {};  // one for each tick
 

@@ -1,19 +1,18 @@
 // Charts: lines, bars and points.
 //
-//   line_chart("out/loss.png", {{.name = "SGD", .y = sgd}, {.name = "Adam", .y = adam}},
-//              {.title = "Loss", .x_title = "step", .y_title = "cross-entropy", .y_scale = Scale::Log10});
-//   bar_chart("out/ladder.png", {"ijk", "ikj", "tiled"}, {0.9, 6.2, 11.4}, {.value_title = "GFLOP/s"});
-//   scatter("out/spirals.png", {.x = x, .y = y, .classes = classes}, {.grid = grid, .background = decision});
+//   line_chart({{.name = "SGD", .y = sgd}, {.name = "Adam", .y = adam}},
+//              {.title = "Loss", .x_title = "step", .y_title = "cross-entropy", .y_scale = Scale::log10});
+//   bar_chart({"ijk", "ikj", "tiled"}, {0.9, 6.2, 11.4}, {.value_title = "GFLOP/s"});
+//   scatter({.x = x, .y = y, .classes = classes}, {.grid = grid, .background = decision});
 //
-// Each has a twin without the path that returns the Image. Ticks are at round numbers; the legend stands
-// above the plot, where it covers nothing. NaN and infinity (and on a logarithmic axis, zero and less) break
-// a line and leave a small cross at the edge they lie beyond: a loss that blew up must be seen.
+// Ticks are at round numbers; the legend stands above the plot, where it covers nothing. NaN and infinity
+// (and on a logarithmic axis, zero and less) break a line and leave a small cross at the edge they lie
+// beyond: a loss that blew up must be seen.
 #pragma once
 
-#include <filesystem>  // path
-#include <optional>    // optional
-#include <string>      // string
-#include <vector>      // vector
+#include <optional>  // optional
+#include <string>    // string
+#include <vector>    // vector
 
 #include "core/viz/axis.hpp"
 #include "core/viz/image.hpp"
@@ -39,15 +38,13 @@ struct Guide {  // a thin dashed line across the plot: a limit, a target, where 
 
 struct ChartOptions {
   std::string title = {}, x_title = {}, y_title = {};
-  Scale x_scale = Scale::Linear, y_scale = Scale::Linear;
-  std::optional<double> x_low = {}, x_high = {}, y_low = {}, y_high = {};
+  Scale x_scale = Scale::linear, y_scale = Scale::linear;
+  std::optional<double> x_low = {}, x_high = {}, y_low = {}, y_high = {};  // ends of the axes
   std::vector<Guide> x_guides = {}, y_guides = {};  // vertical lines at x, horizontal lines at y
   int width = 720, height = 440;
 };
 
 Image line_chart(const std::vector<Series>& series, const ChartOptions& options = {});
-void line_chart(const std::filesystem::path& path, const std::vector<Series>& series,
-                const ChartOptions& options = {});
 
 // The axes that line_chart and its twin in the terminal use, and the x of each series written out.
 struct ChartAxes {
@@ -79,13 +76,9 @@ struct BarOptions {
 
 Image bar_chart(const std::vector<std::string>& labels, const Numbers& values,
                 const BarOptions& options = {});
-void bar_chart(const std::filesystem::path& path, const std::vector<std::string>& labels,
-               const Numbers& values, const BarOptions& options = {});
 // Several bars for each label, with a legend.
 Image grouped_bar_chart(const std::vector<std::string>& labels, const std::vector<BarSeries>& series,
                         const BarOptions& options = {});
-void grouped_bar_chart(const std::filesystem::path& path, const std::vector<std::string>& labels,
-                       const std::vector<BarSeries>& series, const BarOptions& options = {});
 
 struct Points {
   Numbers x = {}, y = {};
@@ -93,29 +86,22 @@ struct Points {
   std::vector<std::string> class_names = {};
 };
 
-// The places at which a decision background is to be computed: cell centres, row 0 at the top as in every
-// picture.
+// Where a decision background is computed: at cell centres, row 0 at the top as in every picture.
 struct Grid {
   double x_low = -1, x_high = 1, y_low = -1, y_high = 1;
   Index rows = 100, cols = 100;
-  double x(Index column) const {
-    return x_low + (x_high - x_low) * (static_cast<double>(column) + 0.5) / static_cast<double>(cols);
-  }
-  double y(Index row) const {
-    return y_high - (y_high - y_low) * (static_cast<double>(row) + 0.5) / static_cast<double>(rows);
-  }
+  double x(Index column) const { return x_low + (x_high - x_low) * (double(column) + 0.5) / double(cols); }
+  double y(Index row) const { return y_high - (y_high - y_low) * (double(row) + 0.5) / double(rows); }
 };
 
 struct ScatterOptions {
   std::string title = {}, x_title = {}, y_title = {};
   Grid grid = {};
-  // What the model decides at each place of the grid: 0 for class 0, 1 for class 1, ...; 0.3 is a doubt
-  // between the two.
+  // What the model decides at each point of the grid: 0 for class 0, 1 for class 1, ...; 0.3 is in between.
   Matrix background = {};
   int width = 480, height = 480;
 };
 
 Image scatter(const Points& points, const ScatterOptions& options = {});
-void scatter(const std::filesystem::path& path, const Points& points, const ScatterOptions& options = {});
 
 }  // namespace attn::viz

@@ -1,5 +1,6 @@
 #include <algorithm>  // max, min
 #include <cmath>      // floor, isfinite, pow
+#include <iterator>   // ssize
 #include <limits>     // numeric_limits
 #include <utility>    // move
 
@@ -24,28 +25,24 @@ Range range_of(const std::vector<Numbers>& lists, Scale scale) {
   return range;
 }
 
-Axis fit_axis(Range range, Scale scale, std::optional<double> low, std::optional<double> high, int wanted,
-              bool is_value_axis) {
-  if (scale != Scale::Linear && ((low && *low <= 0) || (high && *high <= 0)))
+// Room above and below the curves.
+Range padded(Range range, Scale scale) {
+  if (scale != Scale::linear) {
+    const double pad = std::pow(range.high / range.low, 0.04);
+    return {range.low / pad, range.high * pad};
+  }
+  const double pad = 0.04 * (range.high - range.low);
+  // Values that start near zero are shown from zero, so that heights can be compared.
+  return {range.low >= 0 && range.low <= 0.4 * range.high ? 0 : range.low - pad, range.high + pad};
+}
+
+// The ends that were asked for, or else those of the data.
+Range with_ends(Range range, Scale scale, std::optional<double> low, std::optional<double> high) {
+  if (scale != Scale::linear && ((low && *low <= 0) || (high && *high <= 0)))
     fail("line_chart: a logarithmic axis cannot reach {}: its ends must be above zero",
          std::min(low.value_or(1), high.value_or(1)));
-  const bool snap = is_value_axis && !low && !high;
-  if (range.empty()) {
-    range = scale == Scale::Linear ? Range{0, 1} : Range{1, 10};
-  } else if (is_value_axis) {
-    if (scale == Scale::Linear) {
-      const double pad = 0.04 * (range.high - range.low);
-      // Values that start near zero are shown from zero, so that heights can be compared.
-      range.low = range.low >= 0 && range.low <= 0.4 * range.high ? 0 : range.low - pad;
-      range.high += pad;
-    } else {
-      const double pad = std::pow(range.high / range.low, 0.04);
-      range = {range.low / pad, range.high * pad};
-    }
-  }
-  range = {low.value_or(range.low), high.value_or(range.high)};
   if (low && high && !(*low < *high)) fail("line_chart: an axis from {} to {} is empty", *low, *high);
-  return make_axis(range.low, range.high, scale, wanted, snap);
+  return {low.value_or(range.low), high.value_or(range.high)};
 }
 
 }  // namespace
@@ -56,7 +53,7 @@ ChartAxes fit_axes(const std::vector<Series>& series, const ChartOptions& option
   for (const Series& each : series) {
     Numbers x = each.x;
     if (x.empty())
-      for (std::size_t i = 0; i < each.y.size(); ++i) x.push_back(static_cast<double>(i));
+      for (Index i = 0; i < std::ssize(each.y); ++i) x.push_back(double(i));
     if (x.size() != each.y.size())
       fail("line_chart: series '{}' has {} x and {} y", each.name, x.size(), each.y.size());
     if (each.labels.size() > each.y.size())
@@ -65,26 +62,30 @@ ChartAxes fit_axes(const std::vector<Series>& series, const ChartOptions& option
     axes.xs.push_back(std::move(x));
     ys.push_back(each.y);
   }
-  axes.has_data = !range_of(axes.xs, options.x_scale).empty() && !range_of(ys, options.y_scale).empty();
+  Range x = range_of(axes.xs, options.x_scale), y = range_of(ys, options.y_scale);
+  axes.has_data = !x.empty() && !y.empty();
   // Guides count for the value axis: a target that no curve reaches must still be on the page.
-  ys.emplace_back();
-  for (const Guide& guide : options.y_guides) ys.back().push_back(guide.at);
-  axes.x = fit_axis(range_of(axes.xs, options.x_scale), options.x_scale, options.x_low, options.x_high,
-                    x_ticks, false);
-  axes.y =
-      fit_axis(range_of(ys, options.y_scale), options.y_scale, options.y_low, options.y_high, y_ticks, true);
+  for (const Guide& guide : options.y_guides) ys.push_back({guide.at});
+  y = range_of(ys, options.y_scale);
+  const auto one_decade = [](Scale scale) { return scale == Scale::linear ? Range{0, 1} : Range{1, 10}; };
+  x = x.empty() ? one_decade(options.x_scale) : x;
+  y = y.empty() ? one_decade(options.y_scale) : padded(y, options.y_scale);
+  x = with_ends(x, options.x_scale, options.x_low, options.x_high);
+  y = with_ends(y, options.y_scale, options.y_low, options.y_high);
+  axes.x = make_axis(x.low, x.high, options.x_scale, x_ticks, false);
+  axes.y = make_axis(y.low, y.high, options.y_scale, y_ticks, !options.y_low && !options.y_high);
   return axes;
 }
 
 Series histogram(const std::string& name, const Numbers& values, int bins, std::optional<double> low,
                  std::optional<double> high) {
   if (bins < 1) fail("histogram: {} bins: at least one is needed", bins);
-  const Range range = range_of({values}, Scale::Linear);
+  const Range range = range_of({values}, Scale::linear);
   double from = low.value_or(range.empty() ? 0 : range.low),
          to = high.value_or(range.empty() ? 1 : range.high);
   if (!(from < to)) from -= 0.5, to += 0.5;
   Series series{.name = name, .fill = true};
-  Numbers counts(static_cast<std::size_t>(bins), 0.0);
+  Numbers counts(bins, 0.0);
   double total = 0;
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
@@ -93,11 +94,11 @@ Series histogram(const std::string& name, const Numbers& values, int bins, std::
     if (value == to)
       ++counts.back();  // the last interval holds its upper end
     else if (bin >= 0 && bin < bins)
-      ++counts[static_cast<std::size_t>(bin)];
+      ++counts[Index(bin)];
   }
   for (int i = 0; i < bins; ++i) {
     series.x.push_back(from + (to - from) * (i + 0.5) / bins);
-    series.y.push_back(total > 0 ? counts[static_cast<std::size_t>(i)] / total : 0);
+    series.y.push_back(total > 0 ? counts[i] / total : 0);
   }
   return series;
 }

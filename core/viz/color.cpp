@@ -3,6 +3,7 @@
 #include <algorithm>  // clamp, min, max
 #include <array>      // array
 #include <cmath>      // cbrt, cos, hypot, pow, sin
+#include <iterator>   // ssize
 #include <limits>     // numeric_limits
 #include <numbers>    // pi
 
@@ -45,17 +46,17 @@ using Table = std::array<Color, 256>;
 // Walks the polyline through `stops` at constant speed in OKLab: that is what makes a map even.
 void fill_evenly(Table& table, int first, int last, const std::vector<Lab>& stops) {
   double length = 0;
-  for (std::size_t i = 1; i < stops.size(); ++i) length += distance(stops[i - 1], stops[i]);
-  std::size_t leg = 1;
+  for (Index i = 1; i < std::ssize(stops); ++i) length += distance(stops[i - 1], stops[i]);
+  Index leg = 1;
   double walked = 0;  // length of the legs already behind
   for (int i = first; i <= last; ++i) {
     const double target = length * (i - first) / (last - first);
-    while (leg + 1 < stops.size() && walked + distance(stops[leg - 1], stops[leg]) < target) {
+    while (leg + 1 < std::ssize(stops) && walked + distance(stops[leg - 1], stops[leg]) < target) {
       walked += distance(stops[leg - 1], stops[leg]);
       ++leg;
     }
     const double along = (target - walked) / distance(stops[leg - 1], stops[leg]);
-    table[static_cast<std::size_t>(i)] = to_srgb(blend(stops[leg - 1], stops[leg], std::min(along, 1.0)));
+    table[i] = to_srgb(blend(stops[leg - 1], stops[leg], std::min(along, 1.0)));
   }
 }
 
@@ -63,7 +64,7 @@ Table sequential_table() {
   std::vector<Lab> stops;
   constexpr int count = 64;
   for (int i = 0; i <= count; ++i) {
-    const double t = static_cast<double>(i) / count;
+    const double t = double(i) / count;
     // Lightness climbs steadily while the hue turns from violet over blue and green to yellow.
     const double chroma = 0.115 + 0.06 * t * t - 0.035 * std::sin(std::numbers::pi * t);
     stops.push_back(from_lch(0.27 + 0.65 * t, chroma, 302 - 197 * t));
@@ -82,7 +83,7 @@ Table diverging_table() {
   Table upper, table;
   fill_evenly(upper, 128, 255, arm(262, 0.17));
   fill_evenly(table, 128, 255, arm(27, 0.17));
-  for (std::size_t i = 0; i < 128; ++i) table[i] = upper[255 - i];
+  for (int i = 0; i < 128; ++i) table[i] = upper[255 - i];
   return table;
 }
 
@@ -100,7 +101,7 @@ double lightness(Color color) {
   return std::cbrt(0.2126 * linear(color.r) + 0.7152 * linear(color.g) + 0.0722 * linear(color.b));
 }
 
-Color palette(int index) {
+Color palette(Index index) {
   static constexpr std::array<Color, 8> colors{{{47, 111, 222},
                                                 {238, 127, 38},
                                                 {22, 153, 122},
@@ -109,13 +110,13 @@ Color palette(int index) {
                                                 {52, 165, 214},
                                                 {176, 141, 20},
                                                 {100, 113, 130}}};
-  return colors[static_cast<std::size_t>((index % 8 + 8) % 8)];
+  return colors[(index % 8 + 8) % 8];
 }
 
 Color map_color(Colors colors, double position) {
   static const Table sequential = sequential_table(), diverging = diverging_table();
-  const Table& table = colors == Colors::Sequential ? sequential : diverging;
-  return table[static_cast<std::size_t>(std::lround(255 * std::clamp(position, 0.0, 1.0)))];
+  const Table& table = colors == Colors::sequential ? sequential : diverging;
+  return table[std::lround(255 * std::clamp(position, 0.0, 1.0))];
 }
 
 Color ColorScale::operator()(float value) const {
@@ -137,7 +138,7 @@ ColorScale fit_scale(const std::vector<const Matrix*>& matrices, Colors colors, 
   // Weights and probabilities that nearly reach zero are easier to read on a scale that does.
   if (smallest > 0 && smallest < 0.1 * largest) smallest = 0;
   ColorScale scale{colors, low.value_or(smallest), high.value_or(largest)};
-  if (colors == Colors::Diverging) {
+  if (colors == Colors::diverging) {
     scale.high = std::max(std::abs(scale.low), std::abs(scale.high));
     if (scale.high == 0) scale.high = 1;
     scale.low = -scale.high;

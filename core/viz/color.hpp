@@ -2,8 +2,8 @@
 //
 // Two maps, both computed in OKLab (where distance is close to what the eye sees) and walked at an even pace,
 // so that equal steps of value look like equal steps of colour:
-//   Sequential   dark violet, blue, green, yellow: lighter is more
-//   Diverging    blue, near white at zero, red: always symmetric about zero
+//   sequential   dark violet, blue, green, yellow: lighter is more
+//   diverging    blue, near white at zero, red: always symmetric about zero
 // NaN and the infinities are not on any scale: each has a colour of its own (in `paint`).
 #pragma once
 
@@ -32,15 +32,15 @@ inline constexpr Color not_a_number{226, 61, 152}, plus_infinity{240, 90, 36}, m
 }  // namespace paint
 
 // Colour number `index` of the eight that tell series apart; counts round.
-Color palette(int index);
+Color palette(Index index);
 
-enum class Colors { Sequential, Diverging };
+enum class Colors { sequential, diverging };
 
 // Colour at `position` 0..1 along a map.
 Color map_color(Colors colors, double position);
 
 struct ColorScale {
-  Colors colors = Colors::Sequential;
+  Colors colors = Colors::sequential;
   double low = 0, high = 1;
 
   Color operator()(float value) const;

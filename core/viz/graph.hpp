@@ -1,18 +1,16 @@
 // Graphs: boxes and arrows, laid out by themselves.
 //
-//   graph("out/graph.png", {{.label = "a", .value = "2.00", .gradient = "−3.00"}, {.label = "a·b", ...}},
+//   graph({{.label = "a", .value = "2.00", .gradient = "−3.00"}, {.label = "a·b", ...}},
 //         {{.from = 0, .to = 2}, {.from = 1, .to = 2}}, {.title = "The chain rule, backwards"});
 //
 // A node stands one layer after the last of those that point to it; within a layer the order is chosen to
 // cross few arrows, and arrows that skip layers are led around the boxes in between. Left to right, or
 // upwards (architectures). Nodes of a higher `lane` stay to the right of (or below) all of a lower one:
-// encoder and decoder. A frame is drawn around the nodes it names. For graphs of tens of nodes; a cycle is an
-// error.
+// encoder and decoder. A frame is drawn around the nodes it names. For tens of nodes; a cycle is an error.
 #pragma once
 
-#include <filesystem>  // path
-#include <string>      // string
-#include <vector>      // vector
+#include <string>  // string
+#include <vector>  // vector
 
 #include "core/viz/image.hpp"
 
@@ -44,7 +42,5 @@ struct GraphOptions {
 
 Image graph(const std::vector<GraphNode>& nodes, const std::vector<GraphEdge>& edges,
             const GraphOptions& options = {});
-void graph(const std::filesystem::path& path, const std::vector<GraphNode>& nodes,
-           const std::vector<GraphEdge>& edges, const GraphOptions& options = {});
 
 }  // namespace attn::viz

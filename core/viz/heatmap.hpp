@@ -1,20 +1,18 @@
 // Heatmaps: a matrix as coloured cells, with labels, a colour bar and, if wanted, the numbers.
 //
-//   heatmap("out/weights.png", weights, {.title = "Who looks at whom", .x_title = "keys",
-//                                        .y_title = "queries", .row_labels = words, .column_labels = words});
-//   Image image = heatmap(weights, {...});  // the same, to be put beside others with row()
-//   heatmap_grid("out/heads.png", grid);    // thumbnails with one scale
-//   open_heatmap("out/head.png", grid, "layer 2 head 1");  // one of them in full, on the same scale
+//   heatmap(weights, {.title = "Who looks at whom", .x_title = "keys", .y_title = "queries",
+//                     .row_labels = words, .column_labels = words});
+//   heatmap_grid(grid);                    // thumbnails with one scale
+//   open_heatmap(grid, "layer 2 head 1");  // one of them in full, on the same scale
 //
 // Row 0 is at the top, column 0 at the left; rows are queries and columns are keys. Column labels stand on
 // top: level if they fit, else slanted, else upright; long ones are shortened. Without labels, round indices
-// are shown. Above 2,048 cells a side each pixel is the mean of a block, and the picture says so.
+// are shown. Above 2,048 cells per side each pixel is the mean of a block, and the picture says so.
 #pragma once
 
-#include <filesystem>  // path
-#include <optional>    // optional
-#include <string>      // string
-#include <vector>      // vector
+#include <optional>  // optional
+#include <string>    // string
+#include <vector>    // vector
 
 #include "core/viz/color.hpp"
 #include "core/viz/image.hpp"
@@ -25,18 +23,17 @@ namespace attn::viz {
 struct HeatmapOptions {
   std::string title = {}, x_title = {}, y_title = {};
   std::vector<std::string> row_labels = {}, column_labels = {};  // none, or one for each row and column
-  Colors colors = Colors::Sequential;
+  Colors colors = Colors::sequential;
   std::optional<double> low = {}, high = {};  // of the colour scale; beyond them the end colours are used
   std::string value_title = {};               // what the colours mean, beside their bar
   bool color_bar = true;
   bool numbers = false;  // write the value into each cell
   int decimals = 2;      // of those numbers
   Matrix faded = {};     // where not zero the cell is drawn pale: "not really stored", "not looked at"
-  int cell = 0;          // pixels a side; 0 chooses
+  int cell = 0;          // pixels per side; 0 chooses
 };
 
 Image heatmap(const Matrix& matrix, const HeatmapOptions& options = {});
-void heatmap(const std::filesystem::path& path, const Matrix& matrix, const HeatmapOptions& options = {});
 
 // Where things lie in the picture that heatmap() draws.
 struct HeatmapLayout {
@@ -58,8 +55,6 @@ struct HeatmapGrid {
 };
 
 Image heatmap_grid(const HeatmapGrid& grid);
-void heatmap_grid(const std::filesystem::path& path, const HeatmapGrid& grid);
 Image open_heatmap(const HeatmapGrid& grid, const std::string& name);
-void open_heatmap(const std::filesystem::path& path, const HeatmapGrid& grid, const std::string& name);
 
 }  // namespace attn::viz

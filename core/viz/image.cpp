@@ -4,10 +4,11 @@
 #include <array>      // array
 #include <climits>    // INT_MAX
 #include <cmath>      // floor, hypot
+#include <iterator>   // ssize
 #include <string>     // string
 
+#include "core/atomic_file.hpp"
 #include "core/error.hpp"
-#include "core/viz/output_file.hpp"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
@@ -19,18 +20,14 @@ namespace {
 // Every antialiased shape is a signed distance: negative inside, zero on the outline. A pixel whose centre
 // lies d outside is covered by about 1/2 - d.
 template <class Distance>
-void fill_shape(Image& image, const Rect& bounds, Color color, double opacity, const Distance& distance) {
-  const auto from = [](double edge, double clip) {
-    return static_cast<int>(std::floor(std::max(edge - 1, clip)));
-  };
-  const auto to = [](double edge, double clip) {
-    return static_cast<int>(std::ceil(std::min(edge + 1, clip)));
-  };
+void fill_shape(Image& image, const Rect& bounds, Color color, const Distance& distance) {
+  const auto from = [](double edge, double clip) { return int(std::floor(std::max(edge - 1, clip))); };
+  const auto to = [](double edge, double clip) { return int(std::ceil(std::min(edge + 1, clip))); };
   const int bottom = to(bounds.bottom(), image.clip.bottom()), right = to(bounds.right(), image.clip.right());
   for (int y = from(bounds.y, image.clip.y); y < bottom; ++y)
     for (int x = from(bounds.x, image.clip.x); x < right; ++x) {
       const double coverage = std::clamp(0.5 - distance(x + 0.5, y + 0.5), 0.0, 1.0);
-      if (coverage > 0) image.blend(x, y, color, coverage * opacity);
+      if (coverage > 0) image.blend(x, y, color, coverage);
     }
 }
 
@@ -39,11 +36,9 @@ struct Segment {
 };
 
 // All segments as one shape: where two meet or overlap, a pixel is painted once, so joints do not show.
-void draw_segments(Image& image, const std::vector<Segment>& segments, Color color, double width) {
-  const double reach = width / 2 + 1;
-  const auto pixel = [](double edge, double low, double high) {
-    return static_cast<int>(std::clamp(edge, low, high));
-  };
+void draw_segments(Image& image, const std::vector<Segment>& segments, const Stroke& stroke) {
+  const double reach = stroke.width / 2 + 1;
+  const auto pixel = [](double edge, double low, double high) { return int(std::clamp(edge, low, high)); };
   const auto box_of = [&](const Segment& s) {
     const Rect& clip = image.clip;
     const int left = pixel(std::floor(std::min(s.from.x, s.to.x) - reach), clip.x, clip.right());
@@ -57,11 +52,9 @@ void draw_segments(Image& image, const std::vector<Segment>& segments, Color col
     all = {std::min(all[0], left), std::min(all[1], top), std::max(all[2], right), std::max(all[3], bottom)};
   }
   if (all[0] >= all[2] || all[1] >= all[3]) return;
-  const auto stride = static_cast<std::size_t>(all[2] - all[0]);
-  std::vector<float> coverage(stride * static_cast<std::size_t>(all[3] - all[1]), 0.0f);
-  const auto at = [&](int x, int y) -> float& {
-    return coverage[static_cast<std::size_t>(y - all[1]) * stride + static_cast<std::size_t>(x - all[0])];
-  };
+  const Index stride = all[2] - all[0];
+  std::vector<float> coverage(stride * (all[3] - all[1]), 0.0f);
+  const auto at = [&](int x, int y) -> float& { return coverage[(y - all[1]) * stride + x - all[0]]; };
   for (const Segment& s : segments) {
     const double dx = s.to.x - s.from.x, dy = s.to.y - s.from.y, length2 = dx * dx + dy * dy;
     const auto [left, top, right, bottom] = box_of(s);
@@ -69,13 +62,13 @@ void draw_segments(Image& image, const std::vector<Segment>& segments, Color col
       for (int x = left; x < right; ++x) {
         const double px = x + 0.5 - s.from.x, py = y + 0.5 - s.from.y;
         const double t = length2 > 0 ? std::clamp((px * dx + py * dy) / length2, 0.0, 1.0) : 0;
-        const double distance = std::hypot(px - t * dx, py - t * dy) - width / 2;
-        at(x, y) = std::max(at(x, y), static_cast<float>(std::clamp(0.5 - distance, 0.0, 1.0)));
+        const double distance = std::hypot(px - t * dx, py - t * dy) - stroke.width / 2;
+        at(x, y) = std::max(at(x, y), float(std::clamp(0.5 - distance, 0.0, 1.0)));
       }
   }
   for (int y = all[1]; y < all[3]; ++y)
     for (int x = all[0]; x < all[2]; ++x)
-      if (at(x, y) > 0) image.blend(x, y, color, at(x, y));
+      if (at(x, y) > 0) image.blend(x, y, stroke.color, at(x, y));
 }
 
 double round_rect_distance(const Rect& rect, double radius, double x, double y) {
@@ -89,51 +82,43 @@ double round_rect_distance(const Rect& rect, double radius, double x, double y) 
 Image::Image(int width, int height, Color background) : width_(width), height_(height) {
   constexpr int limit = 30000;
   if (width < 0 || height < 0 || width > limit || height > limit)
-    fail("image: {} x {} pixels: a picture has at most {} a side", width, height, limit);
-  pixels_.resize(3 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  for (std::size_t i = 0; i < pixels_.size(); i += 3) {
-    pixels_[i] = background.r;
-    pixels_[i + 1] = background.g;
-    pixels_[i + 2] = background.b;
-  }
-  clip = {0, 0, static_cast<double>(width), static_cast<double>(height)};
+    fail("image: {} x {} pixels: a side has at most {}", width, height, limit);
+  pixels_.resize(3 * Index{width} * height);
+  clip = {0, 0, double(width), double(height)};
   middle = height / 2;
+  fill(0, 0, width, height, background);
 }
 
 Color Image::at(int x, int y) const {
   if (x < 0 || y < 0 || x >= width_ || y >= height_)
-    fail("image: pixel ({},{}) is outside of {} x {}", x, y, width_, height_);
-  const std::uint8_t* p =
-      pixels_.data() +
-      3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x));
+    fail("image: pixel ({},{}) is outside {} x {}", x, y, width_, height_);
+  const std::uint8_t* p = pixels() + offset(x, y);
   return {p[0], p[1], p[2]};
 }
 
 void Image::blend(int x, int y, Color color, double opacity) {
   if (x < clip.x || y < clip.y || x >= clip.right() || y >= clip.bottom()) return;
   if (x < 0 || y < 0 || x >= width_ || y >= height_) return;  // a clip may reach outside
-  std::uint8_t* p = pixels_.data() + 3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
-                                          static_cast<std::size_t>(x));
-  const int weight = static_cast<int>(opacity * 256 + 0.5);
+  std::uint8_t* p = pixels_.data() + offset(x, y);
+  const int weight = int(opacity * 256 + 0.5);
   p[0] = static_cast<std::uint8_t>(p[0] + (color.r - p[0]) * weight / 256);
   p[1] = static_cast<std::uint8_t>(p[1] + (color.g - p[1]) * weight / 256);
   p[2] = static_cast<std::uint8_t>(p[2] + (color.b - p[2]) * weight / 256);
 }
 
 void Image::fill(int left, int top, int right, int bottom, Color color) {
-  left = std::max({left, 0, static_cast<int>(std::ceil(clip.x))});
-  top = std::max({top, 0, static_cast<int>(std::ceil(clip.y))});
-  right = std::min({right, width_, static_cast<int>(std::ceil(clip.right()))});
-  bottom = std::min({bottom, height_, static_cast<int>(std::ceil(clip.bottom()))});
+  left = std::max({left, 0, int(std::ceil(clip.x))});
+  top = std::max({top, 0, int(std::ceil(clip.y))});
+  right = std::min({right, width_, int(std::ceil(clip.right()))});
+  bottom = std::min({bottom, height_, int(std::ceil(clip.bottom()))});
   for (int y = top; y < bottom; ++y) {
-    std::uint8_t* p = pixels_.data() + 3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
-                                            static_cast<std::size_t>(left));
+    std::uint8_t* p = pixels_.data() + offset(left, y);
     for (int x = left; x < right; ++x, p += 3) p[0] = color.r, p[1] = color.g, p[2] = color.b;
   }
 }
 
 void fill_rect(Image& image, const Rect& rect, Color color, double opacity) {
-  const auto whole = [](double edge) { return static_cast<int>(std::lround(std::clamp(edge, -1e6, 1e6))); };
+  const auto whole = [](double edge) { return int(std::lround(std::clamp(edge, -1e6, 1e6))); };
   const int left = whole(rect.x), top = whole(rect.y), right = whole(rect.right()),
             bottom = whole(rect.bottom());
   if (opacity >= 1) return image.fill(left, top, right, bottom, color);
@@ -142,36 +127,34 @@ void fill_rect(Image& image, const Rect& rect, Color color, double opacity) {
       image.blend(x, y, color, opacity);
 }
 
-void fill_round_rect(Image& image, const Rect& rect, double radius, Color color, double opacity) {
+void fill_round_rect(Image& image, const Rect& rect, double radius, Color color) {
   radius = std::min({radius, rect.width / 2, rect.height / 2});
-  fill_shape(image, rect, color, opacity,
-             [&](double x, double y) { return round_rect_distance(rect, radius, x, y); });
+  fill_shape(image, rect, color, [&](double x, double y) { return round_rect_distance(rect, radius, x, y); });
 }
 
-void stroke_round_rect(Image& image, const Rect& rect, double radius, Color color, double width) {
+void draw_round_rect(Image& image, const Rect& rect, double radius, Color fill, const Stroke& outline) {
+  fill_round_rect(image, rect, radius, fill);
   radius = std::min({radius, rect.width / 2, rect.height / 2});
-  fill_shape(image, rect, color, 1, [&](double x, double y) {
-    return std::abs(round_rect_distance(rect, radius, x, y) + width / 2) - width / 2;
+  fill_shape(image, rect, outline.color, [&](double x, double y) {
+    return std::abs(round_rect_distance(rect, radius, x, y) + outline.width / 2) - outline.width / 2;
   });
 }
 
-void fill_circle(Image& image, Point center, double radius, Color color, double opacity) {
-  fill_shape(image, {center.x - radius, center.y - radius, 2 * radius, 2 * radius}, color, opacity,
+void fill_circle(Image& image, Point center, double radius, Color color) {
+  fill_shape(image, {center.x - radius, center.y - radius, 2 * radius, 2 * radius}, color,
              [&](double x, double y) { return std::hypot(x - center.x, y - center.y) - radius; });
 }
 
-void line(Image& image, Point from, Point to, Color color, double width) {
-  draw_segments(image, {{from, to}}, color, width);
-}
+void line(Image& image, Point from, Point to, const Stroke& stroke) { polyline(image, {from, to}, stroke); }
 
-void polyline(Image& image, const std::vector<Point>& points, Color color, double width, bool dashed) {
+void polyline(Image& image, const std::vector<Point>& points, const Stroke& stroke) {
   std::vector<Segment> segments;
   if (points.size() == 1) segments.push_back({points[0], points[0]});
-  const double on = 3 * width + 1, period = on + 2.5 * width + 2;
+  const double on = 3 * stroke.width + 1, period = on + 2.5 * stroke.width + 2;
   double walked = 0;
-  for (std::size_t i = 1; i < points.size(); ++i) {
+  for (Index i = 1; i < std::ssize(points); ++i) {
     const Point a = points[i - 1], b = points[i];
-    if (!dashed) {
+    if (!stroke.dashed) {
       segments.push_back({a, b});
       continue;
     }
@@ -186,7 +169,7 @@ void polyline(Image& image, const std::vector<Point>& points, Color color, doubl
     }
     walked += length;
   }
-  draw_segments(image, segments, color, width);
+  draw_segments(image, segments, stroke);
 }
 
 void arrow_head(Image& image, Point from, Point to, Color color, double size) {
@@ -195,7 +178,7 @@ void arrow_head(Image& image, Point from, Point to, Color color, double size) {
   const double ux = (to.x - from.x) / length, uy = (to.y - from.y) / length;
   const Rect bounds{to.x - size, to.y - size, 2 * size, 2 * size};
   // The triangle is where three half-planes meet: behind its base, and left and right of the tip.
-  fill_shape(image, bounds, color, 1, [&](double x, double y) {
+  fill_shape(image, bounds, color, [&](double x, double y) {
     const double back = (to.x - x) * ux + (to.y - y) * uy, side = std::abs((x - to.x) * uy - (y - to.y) * ux);
     return std::max(back - size, (side - 0.45 * back) / std::hypot(1, 0.45));
   });
@@ -209,7 +192,7 @@ std::vector<Point> smooth_curve(Point from, Point to, bool vertical) {
   constexpr int pieces = 24;
   std::vector<Point> points;
   for (int i = 0; i <= pieces; ++i) {
-    const double t = static_cast<double>(i) / pieces, s = 1 - t;
+    const double t = double(i) / pieces, s = 1 - t;
     const double w0 = s * s * s, w1 = 3 * s * s * t, w2 = 3 * s * t * t, w3 = t * t * t;
     points.push_back({w0 * from.x + w1 * first.x + w2 * second.x + w3 * to.x,
                       w0 * from.y + w1 * first.y + w2 * second.y + w3 * to.y});
@@ -229,13 +212,12 @@ void write_png(const std::filesystem::path& path, const Image& image) {
   stbi_write_force_png_filter = 0;
   std::string bytes;
   const auto append = [](void* context, void* data, int size) {
-    static_cast<std::string*>(context)->append(static_cast<const char*>(data),
-                                               static_cast<std::size_t>(size));
+    static_cast<std::string*>(context)->append(static_cast<const char*>(data), size);
   };
   if (!stbi_write_png_to_func(append, &bytes, image.width(), image.height(), 3, image.pixels(),
                               3 * image.width()))
     fail("cannot write {}: the picture cannot be encoded", path.string());
-  write_output(path, bytes);
+  write_file_atomically(path, {bytes});
 }
 
 }  // namespace attn::viz

@@ -2,11 +2,11 @@
 //
 //   Image image(640, 480);                                     // white
 //   fill_round_rect(image, {20, 20, 100, 40}, 8, paint::panel);
-//   line(image, {20, 80}, {120, 120}, palette(0), 2);
+//   line(image, {20, 80}, {120, 120}, {palette(0), 2});
 //   write_png("out/picture.png", image);
 //
 // x grows to the right, y downwards, (0,0) is the outer corner of the first pixel. Shapes are antialiased and
-// may lie partly or wholly outside: they are clipped to `clip`. Cost: every shape looks at its bounding box.
+// may lie partly or wholly outside: they are clipped to `clip`. Cost: every shape visits its bounding box.
 #pragma once
 
 #include <filesystem>  // path
@@ -35,8 +35,8 @@ class Image {
   int height() const { return height_; }
   const std::uint8_t* pixels() const { return pixels_.data(); }  // (height, width, 3)
 
-  Color at(int x, int y) const;  // throws outside of the image
-  // Puts `color` over the pixel with the given opacity; outside of `clip` nothing happens.
+  Color at(int x, int y) const;  // throws outside the image
+  // Puts `color` over the pixel with the given opacity; outside `clip` nothing happens.
   void blend(int x, int y, Color color, double opacity = 1);
   // The same for all pixels of [left, right) x [top, bottom), opaque and therefore quick.
   void fill(int left, int top, int right, int bottom, Color color);
@@ -47,16 +47,23 @@ class Image {
  private:
   int width_, height_;
   std::vector<std::uint8_t> pixels_;
+  Index offset(int x, int y) const { return 3 * (Index{y} * width_ + x); }
+};
+
+struct Stroke {
+  Color color = paint::ink;
+  double width = 1;
+  bool dashed = false;
 };
 
 void fill_rect(Image& image, const Rect& rect, Color color, double opacity = 1);
-void fill_round_rect(Image& image, const Rect& rect, double radius, Color color, double opacity = 1);
-void stroke_round_rect(Image& image, const Rect& rect, double radius, Color color, double width);
-void fill_circle(Image& image, Point center, double radius, Color color, double opacity = 1);
-void line(Image& image, Point from, Point to, Color color, double width = 1);
-void polyline(Image& image, const std::vector<Point>& points, Color color, double width, bool dashed = false);
+void fill_round_rect(Image& image, const Rect& rect, double radius, Color color);
+void draw_round_rect(Image& image, const Rect& rect, double radius, Color fill, const Stroke& outline);
+void fill_circle(Image& image, Point center, double radius, Color color);
+void line(Image& image, Point from, Point to, const Stroke& stroke);
+void polyline(Image& image, const std::vector<Point>& points, const Stroke& stroke);
 // A triangle whose tip is at `to`, pointing away from `from`.
-void arrow_head(Image& image, Point from, Point to, Color color, double size = 8);
+void arrow_head(Image& image, Point from, Point to, Color color, double size);
 // The points of a curve that leaves `from` and enters `to` horizontally (or vertically).
 std::vector<Point> smooth_curve(Point from, Point to, bool vertical = false);
 void blit(Image& onto, const Image& image, int x, int y);

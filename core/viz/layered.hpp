@@ -1,8 +1,9 @@
-// Where the boxes of a graph go: layers one way, an order and places across the other. For use inside of
-// core/viz.
+// Where the boxes of a graph go: in layers, and in an order across each layer. For use inside core/viz.
 #pragma once
 
 #include <vector>  // vector
+
+#include "core/viz/graph.hpp"
 
 namespace attn::viz {
 
@@ -15,24 +16,16 @@ struct LayeredItem {
   std::vector<int> before = {}, after = {};  // neighbours in the layers next to it
 };
 
-struct LayeredEdge {
-  std::vector<int> items;  // from, bends, to
-};
-
 struct Layered {
-  std::vector<LayeredItem> items;  // the boxes first, in the order given, then the bends
-  std::vector<LayeredEdge> edges;  // in the order given
+  std::vector<LayeredItem> items;       // the boxes first, in the order given, then the bends
+  std::vector<std::vector<int>> paths;  // of each edge, in the order given: from, bends, to
   int layers = 0;
   double breadth = 0;  // all of `across` lies within 0..breadth
 };
 
-struct LayeredLink {
-  int from = 0, to = 0;
-};
-
 // `boxes` have size and lane; gap is the room between neighbours, lane_gap between lanes. Throws on a cycle
-// and on links to boxes that do not exist.
-Layered lay_out(std::vector<LayeredItem> boxes, const std::vector<LayeredLink>& links, double gap,
+// and on edges to boxes that do not exist.
+Layered lay_out(std::vector<LayeredItem> boxes, const std::vector<GraphEdge>& edges, double gap,
                 double lane_gap);
 
 }  // namespace attn::viz

@@ -1,14 +1,15 @@
 #include "core/viz/matrix.hpp"
 
 #include <algorithm>  // min
+#include <iterator>   // ssize
 
 namespace attn::viz {
 
 Matrix::Matrix(std::initializer_list<std::initializer_list<float>> lines) {
-  rows = static_cast<Index>(lines.size());
-  cols = rows ? static_cast<Index>(lines.begin()->size()) : 0;
+  rows = std::ssize(lines);
+  cols = rows ? std::ssize(*lines.begin()) : 0;
   for (const auto& line : lines) {
-    if (static_cast<Index>(line.size()) != cols) fail("viz::Matrix: its rows differ in length");
+    if (std::ssize(line) != cols) fail("viz::Matrix: its rows differ in length");
     values.insert(values.end(), line);
   }
 }
@@ -22,7 +23,7 @@ Matrix block_means(const Matrix& matrix, Index high, Index wide) {
       double sum = 0;
       for (Index i = r * high; i < bottom; ++i)
         for (Index j = c * wide; j < right; ++j) sum += matrix(i, j);
-      means(r, c) = static_cast<float>(sum / static_cast<double>((bottom - r * high) * (right - c * wide)));
+      means(r, c) = float(sum / double((bottom - r * high) * (right - c * wide)));
     }
   return means;
 }

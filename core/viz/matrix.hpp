@@ -25,18 +25,16 @@ struct Matrix {
   Matrix(Index rows, Index cols, float value = 0) : rows(rows), cols(cols) {
     if (rows < 0 || cols < 0)
       fail("viz::Matrix: {} rows and {} columns: sizes are never negative", rows, cols);
-    values.assign(static_cast<std::size_t>(rows * cols), value);
+    values.assign(rows * cols, value);
   }
   template <class Number>
   Matrix(Index rows, Index cols, const Number* data) : Matrix(rows, cols) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(data[i]);
+    for (Index i = 0; i < rows * cols; ++i) values[i] = float(data[i]);
   }
   Matrix(std::initializer_list<std::initializer_list<float>> lines);
 
-  float& operator()(Index row, Index column) { return values[static_cast<std::size_t>(row * cols + column)]; }
-  float operator()(Index row, Index column) const {
-    return values[static_cast<std::size_t>(row * cols + column)];
-  }
+  float& operator()(Index row, Index column) { return values[row * cols + column]; }
+  float operator()(Index row, Index column) const { return values[row * cols + column]; }
 };
 
 // The means of blocks of high x wide cells, to draw a matrix that is too large. One NaN makes its block NaN:
@@ -48,7 +46,7 @@ struct Numbers : std::vector<double> {
   using std::vector<double>::vector;
   template <std::ranges::input_range Range>
   requires std::is_arithmetic_v<std::ranges::range_value_t<Range>> Numbers(const Range& range) {
-    for (const auto& value : range) push_back(static_cast<double>(value));
+    for (const auto& value : range) push_back(double(value));
   }
 };
 

@@ -2,9 +2,8 @@
 //
 //   std::fputs(terminal_heatmap(weights, {.title = "weights", .row_labels = words}).c_str(), stdout);
 //
-// On a terminal, true colours (a character holds two cells, one above the other, as a half block, when the
-// matrix is large); into a file or a pipe, or when NO_COLOR is set, plain characters. Large matrices are
-// shrunk to fit.
+// On a terminal the colours are true ones; a large matrix is shrunk to fit and drawn as half blocks, two
+// cells in a character. In a file or a pipe, or when NO_COLOR is set, plain characters.
 #pragma once
 
 #include <string>  // string
@@ -15,14 +14,11 @@
 
 namespace attn::viz {
 
-enum class Terminal { Detect, Color, Plain };
+enum class Terminal { detect, color, plain };
 
 std::string terminal_heatmap(const Matrix& matrix, const HeatmapOptions& options = {},
-                             Terminal terminal = Terminal::Detect);
+                             Terminal terminal = Terminal::detect);
 std::string terminal_line_chart(const std::vector<Series>& series, const ChartOptions& options = {},
-                                Terminal terminal = Terminal::Detect);
-
-// Whether standard output is a terminal that shows true colours.
-bool terminal_has_colors();
+                                Terminal terminal = Terminal::detect);
 
 }  // namespace attn::viz

@@ -1,18 +1,21 @@
 #include "core/viz/text.hpp"
 
-#include <algorithm>  // max, min
-#include <array>      // array
-#include <cmath>      // cos, floor, sin
-#include <cstdio>     // fputs
-#include <cstdlib>    // getenv
-#include <fstream>    // ifstream
-#include <iterator>   // istreambuf_iterator
-#include <map>        // map
-#include <memory>     // unique_ptr
-#include <mutex>      // mutex, lock_guard
-#include <numbers>    // pi
-#include <tuple>      // tuple
-#include <utility>    // move
+#include <fmt/format.h>  // print
+
+#include <algorithm>     // max, min
+#include <array>         // array
+#include <cmath>         // ceil, cos, floor, lround, round, sin
+#include <cstdlib>       // getenv
+#include <map>           // map
+#include <memory>        // unique_ptr
+#include <mutex>         // lock_guard, mutex
+#include <numbers>       // pi
+#include <sstream>       // istringstream
+#include <system_error>  // error_code
+#include <tuple>         // tuple
+#include <utility>       // exchange, move
+
+#include "core/error.hpp"
 
 #define STB_TRUETYPE_IMPLEMENTATION
 #include <stb/stb_truetype.h>
@@ -24,7 +27,7 @@ namespace {
 constexpr double capital_height = 0.729;  // of DejaVu Sans, in em
 
 struct Face {
-  std::vector<unsigned char> bytes;
+  std::string bytes;
   stbtt_fontinfo info;
 };
 
@@ -45,38 +48,27 @@ struct Line {
   double width = 0;  // in em
 };
 
-std::vector<std::string> usual_folders() {
-  std::vector<std::string> folders = {"/usr/share/fonts/truetype/dejavu",
-                                      "/usr/share/fonts/truetype/nanum",
-                                      "/usr/share/fonts/dejavu-sans-fonts",
-                                      "/usr/share/fonts/naver-nanum",
-                                      "/usr/share/fonts/naver-nanum-gothic-fonts",
-                                      "/usr/share/fonts/TTF",
-                                      "/usr/share/fonts/nanum",
-                                      "/usr/share/fonts/dejavu",
-                                      "/usr/share/fonts/truetype/liberation",
-                                      "/usr/local/share/fonts",
-                                      "/opt/homebrew/share/fonts",
-                                      "/Library/Fonts",
-                                      "/System/Library/Fonts",
-                                      "/System/Library/Fonts/Supplemental"};
+std::vector<std::filesystem::path> usual_folders() {
+  std::vector<std::filesystem::path> folders = {"/usr/share/fonts", "/usr/local/share/fonts",
+                                                "/opt/homebrew/share/fonts", "/Library/Fonts",
+                                                "/System/Library/Fonts"};
   if (const char* home = std::getenv("HOME"))
-    for (const char* own : {"/.local/share/fonts", "/.fonts", "/Library/Fonts"})
-      folders.push_back(std::string(home) + own);
+    for (const char* own : {".local/share/fonts", ".fonts", "Library/Fonts"})
+      folders.push_back(std::filesystem::path(home) / own);
   return folders;
 }
 
 class Fonts {
  public:
-  explicit Fonts(std::vector<std::string> folders)
+  explicit Fonts(std::vector<std::filesystem::path> folders)
       : folders_(folders.empty() ? usual_folders() : std::move(folders)) {}
 
   // Where each letter goes, from left to right.
   Line place(std::string_view text, bool bold) {
     Line line;
     const PlacedGlyph* previous = nullptr;
-    for (const char32_t letter : decode_utf8(text)) {
-      PlacedGlyph glyph = find(letter < 32 ? U' ' : letter, bold);
+    for (const Character& c : characters(text)) {
+      PlacedGlyph glyph = find(c.code < 32 ? U' ' : c.code, bold);
       if (previous && previous->face && previous->face == glyph.face)
         line.width +=
             em(*glyph.face) * stbtt_GetGlyphKernAdvance(&glyph.face->info, previous->index, glyph.index);
@@ -90,11 +82,9 @@ class Fonts {
     return line;
   }
 
-  // The pen lies at a quarter of a pixel (shift_x, shift_y in 0..3), so that spacing stays even at small
-  // sizes.
+  // The pen lies on quarters of a pixel (shift_x, shift_y: 0 to 3), which keeps spacing even at small sizes.
   const Glyph& rasterize(const PlacedGlyph& placed, double size, double angle, int shift_x, int shift_y) {
-    const Key key{placed.face, placed.index, static_cast<int>(size * 16), static_cast<int>(angle * 16),
-                  shift_x,     shift_y};
+    const Key key{placed.face, placed.index, int(size * 16), int(angle * 16), shift_x, shift_y};
     const auto found = glyphs_.find(key);
     if (found != glyphs_.end()) return found->second;
 
@@ -105,8 +95,8 @@ class Fonts {
     double left = 1e9, right = -1e9, bottom = 1e9, top = -1e9;
     const auto turn = [&](stbtt_vertex_type& x, stbtt_vertex_type& y) {
       const double turned_x = c * x - s * y, turned_y = s * x + c * y;
-      x = static_cast<stbtt_vertex_type>(std::lround(turned_x));
-      y = static_cast<stbtt_vertex_type>(std::lround(turned_y));
+      x = stbtt_vertex_type(std::lround(turned_x));
+      y = stbtt_vertex_type(std::lround(turned_y));
       left = std::min(left, turned_x), right = std::max(right, turned_x);
       bottom = std::min(bottom, turned_y), top = std::max(top, turned_y);
     };
@@ -118,14 +108,14 @@ class Fonts {
     }
     Glyph glyph;
     if (count > 0) {
-      glyph.left = static_cast<int>(std::floor(left * scale));
-      glyph.top = static_cast<int>(std::floor(-top * scale));
-      glyph.width = static_cast<int>(std::ceil(right * scale)) + 2 - glyph.left;
-      glyph.height = static_cast<int>(std::ceil(-bottom * scale)) + 2 - glyph.top;
-      glyph.coverage.resize(static_cast<std::size_t>(glyph.width) * static_cast<std::size_t>(glyph.height));
+      glyph.left = int(std::floor(left * scale));
+      glyph.top = int(std::floor(-top * scale));
+      glyph.width = int(std::ceil(right * scale)) + 2 - glyph.left;
+      glyph.height = int(std::ceil(-bottom * scale)) + 2 - glyph.top;
+      glyph.coverage.resize(Index{glyph.width} * glyph.height);
       stbtt__bitmap bitmap{glyph.width, glyph.height, glyph.width, glyph.coverage.data()};
-      const float pixels = static_cast<float>(scale);
-      stbtt_Rasterize(&bitmap, 0.2f, outline, count, pixels, pixels, shift_x / 4.0f, shift_y / 4.0f,
+      const float pixels = float(scale);
+      stbtt_Rasterize(&bitmap, 0.2f, outline, count, pixels, pixels, float(shift_x) / 4, float(shift_y) / 4,
                       glyph.left, glyph.top, 1, nullptr);
     }
     stbtt_FreeShape(&placed.face->info, outline);
@@ -141,8 +131,8 @@ class Fonts {
       {"NanumGothicBold.ttf", "NanumBarunGothicBold.ttf", "AppleSDGothicNeo.ttc"},
   }};
 
-  std::vector<std::string> folders_;
-  std::array<std::unique_ptr<Face>, 4> faces_;  // latin, latin bold, Korean, Korean bold
+  std::vector<std::filesystem::path> folders_;
+  std::array<std::unique_ptr<Face>, 4> faces_;  // Latin, Latin bold, Korean, Korean bold
   std::array<bool, 4> looked_for_{};
   bool warned_ = false;
   std::map<Key, Glyph> glyphs_;
@@ -152,61 +142,67 @@ class Fonts {
   PlacedGlyph find(char32_t letter, bool bold) {
     const std::array<int, 4> order = bold ? std::array{1, 0, 3, 2} : std::array{0, 1, 2, 3};
     for (const int which : order)
-      if (const Face* face = open(static_cast<std::size_t>(which)))
-        if (const int index = stbtt_FindGlyphIndex(&face->info, static_cast<int>(letter)))
-          return {face, index, 0};
+      if (const Face* face = open(which))
+        if (const int index = stbtt_FindGlyphIndex(&face->info, int(letter))) return {face, index, 0};
     warn(letter);
     return {nullptr, 0, 0};
   }
 
   // Fonts are read when first needed: most pictures never open the Korean one.
-  const Face* open(std::size_t which) {
+  const Face* open(int which) {
     if (looked_for_[which]) return faces_[which].get();
     looked_for_[which] = true;
     for (const char* name : names[which])
-      for (const std::string& folder : folders_) {
-        std::ifstream stream(folder + "/" + name, std::ios::binary);
-        if (!stream) continue;
-        auto face = std::make_unique<Face>();
-        face->bytes.assign(std::istreambuf_iterator<char>(stream), {});
-        if (face->bytes.size() < 1024) continue;
-        const int offset = stbtt_GetFontOffsetForIndex(face->bytes.data(), 0);
-        if (offset < 0 || !stbtt_InitFont(&face->info, face->bytes.data(), offset)) continue;
-        faces_[which] = std::move(face);
-        return faces_[which].get();
-      }
+      for (const std::filesystem::path& folder : folders_)
+        if (auto face = read_face(find_file(folder, name))) {
+          faces_[which] = std::move(face);
+          return faces_[which].get();
+        }
     return nullptr;
+  }
+
+  static std::filesystem::path find_file(const std::filesystem::path& folder, const char* name) {
+    std::error_code problem;  // a folder that cannot be read has no fonts
+    const auto skip = std::filesystem::directory_options::skip_permission_denied;
+    for (std::filesystem::recursive_directory_iterator at(folder, skip, problem), end; !problem && at != end;
+         at.increment(problem))
+      if (at->path().filename() == name) return at->path();
+    return {};
+  }
+
+  static std::unique_ptr<Face> read_face(const std::filesystem::path& path) try {
+    auto face = std::make_unique<Face>(Face{read_file(path), {}});
+    if (face->bytes.size() < 1024) return nullptr;
+    const auto* bytes = reinterpret_cast<const unsigned char*>(face->bytes.data());
+    const int offset = stbtt_GetFontOffsetForIndex(bytes, 0);
+    return offset >= 0 && stbtt_InitFont(&face->info, bytes, offset) ? std::move(face) : nullptr;
+  } catch (const Error&) {
+    return nullptr;  // it is not there, or not for us to read
   }
 
   void warn(char32_t letter) {
     if (warned_) return;
     warned_ = true;
     const bool hangul = (letter >= 0xAC00 && letter <= 0xD7A3) || (letter >= 0x1100 && letter <= 0x318F);
-    std::string message;
-    if (!faces_[0] && !faces_[1])
-      message =
-          "pictures: no DejaVu font found, so letters are drawn as boxes (sudo apt-get install "
-          "fonts-dejavu-core)\n";
-    else if (hangul)
-      message =
-          "pictures: no Korean font found, so Hangul is drawn as boxes (sudo apt-get install fonts-nanum)\n";
-    else
-      message = "pictures: no font has the letter " + encode_utf8(letter) + ", so it is drawn as a box\n";
-    std::fputs(message.c_str(), stderr);
+    const std::string problem = !faces_[0] && !faces_[1]
+                                    ? "no DejaVu font found (sudo apt-get install fonts-dejavu-core)"
+                                : hangul ? "no Korean font found (sudo apt-get install fonts-nanum)"
+                                         : "no font with the letter " + to_utf8(letter);
+    fmt::print(stderr, "pictures: {}: boxes are drawn instead\n", problem);
   }
 };
 
 std::mutex fonts_mutex;
 
 Fonts& fonts(std::unique_ptr<Fonts> replacement = nullptr) {
-  static std::unique_ptr<Fonts> instance = std::make_unique<Fonts>(std::vector<std::string>{});
+  static std::unique_ptr<Fonts> instance = std::make_unique<Fonts>(std::vector<std::filesystem::path>{});
   if (replacement) instance = std::move(replacement);
   return *instance;
 }
 
 }  // namespace
 
-void set_font_folders(std::vector<std::string> folders) {
+void set_font_folders(std::vector<std::filesystem::path> folders) {
   const std::lock_guard lock(fonts_mutex);
   fonts(std::make_unique<Fonts>(std::move(folders)));
 }
@@ -221,10 +217,8 @@ void draw_text(Image& image, Point at, std::string_view text, const TextStyle& s
   const Line line = fonts().place(text, style.bold);
   const double angle = style.angle * std::numbers::pi / 180;
   const Point along{std::cos(angle), -std::sin(angle)}, down{std::sin(angle), std::cos(angle)};
-  const double back = line.width * style.size *
-                      (style.align == Align::Left     ? 0
-                       : style.align == Align::Center ? 0.5
-                                                      : 1);
+  const double before = style.align == Align::left ? 0 : style.align == Align::center ? 0.5 : 1;
+  const double back = before * line.width * style.size;
   const double drop = capital_height * style.size / 2;
   Point start{at.x - back * along.x + drop * down.x, at.y - back * along.y + drop * down.y};
   // A baseline on a pixel edge gives sharp feet.
@@ -239,18 +233,59 @@ void draw_text(Image& image, Point at, std::string_view text, const TextStyle& s
       const auto corner = [&](double x, double y) {
         return Point{pen.x + x * along.x - y * down.x, pen.y + x * along.y - y * down.y};
       };
-      polyline(image, {corner(1, 0), corner(w, 0), corner(w, h), corner(1, h), corner(1, 0)}, style.color, 1);
+      polyline(image, {corner(1, 0), corner(w, 0), corner(w, h), corner(1, h), corner(1, 0)}, {style.color});
       continue;
     }
     const double x = std::floor(pen.x * 4 + 0.5) / 4, y = std::floor(pen.y * 4 + 0.5) / 4;
-    const int left = static_cast<int>(std::floor(x)), top = static_cast<int>(std::floor(y));
-    const Glyph& glyph = fonts().rasterize(placed, style.size, angle, static_cast<int>(4 * (x - left)),
-                                           static_cast<int>(4 * (y - top)));
+    const int left = int(std::floor(x)), top = int(std::floor(y));
+    const Glyph& glyph =
+        fonts().rasterize(placed, style.size, angle, int(4 * (x - left)), int(4 * (y - top)));
     for (int row = 0; row < glyph.height; ++row)
       for (int column = 0; column < glyph.width; ++column)
-        if (const int coverage = glyph.coverage[static_cast<std::size_t>(row * glyph.width + column)])
+        if (const int coverage = glyph.coverage[row * glyph.width + column])
           image.blend(left + glyph.left + column, top + glyph.top + row, style.color, coverage / 255.0);
   }
+}
+
+std::string shorten(std::string_view text, double width, double size, bool bold) {
+  if (text_width(text, size, bold) <= width) return std::string(text);
+  std::string kept;
+  for (const Character& c : characters(text)) {
+    const std::string longer = kept + std::string(c.bytes);
+    if (text_width(longer + "…", size, bold) > width) break;
+    kept = longer;
+  }
+  kept.erase(kept.find_last_not_of(' ') + 1);
+  return kept + "…";
+}
+
+std::vector<std::string> wrap(std::string_view text, double width, double size, bool bold) {
+  const auto measure = [&](std::string_view part) { return text_width(part, size, bold); };
+  std::vector<std::string> lines;
+  std::istringstream paragraphs{std::string(text)};
+  for (std::string paragraph; std::getline(paragraphs, paragraph);)
+    for (const std::string& line : attn::wrap(paragraph, {.width = width, .measure = measure})) {
+      const bool fits = measure(line) <= width;  // if not, it is one word, which has to be cut
+      std::string part;
+      for (const Character& c : characters(line)) {
+        if (!fits && !part.empty() && measure(part + std::string(c.bytes)) > width)
+          lines.push_back(std::exchange(part, ""));
+        part += c.bytes;
+      }
+      lines.push_back(part);
+    }
+  return lines;
+}
+
+std::string visible(std::string_view token) {
+  const std::size_t first = token.find_first_not_of(' '), last = token.find_last_not_of(' ');
+  std::string text;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const char c = token[i];
+    const bool outer = i < first || i > last;
+    text += c == '\n' ? "⏎" : c == '\t' ? "⇥" : c == ' ' && outer ? "␣" : std::string(1, c);
+  }
+  return text;
 }
 
 }  // namespace attn::viz

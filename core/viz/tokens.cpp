@@ -2,9 +2,9 @@
 
 #include <algorithm>  // any_of, max
 #include <cmath>      // ceil
+#include <iterator>   // ssize
 
-#include "core/viz/furniture.hpp"
-#include "core/viz/text.hpp"
+#include "core/viz/decorations.hpp"
 
 namespace attn::viz {
 
@@ -42,15 +42,13 @@ Flow flow_of(const TokenRow& row, double room) {
 
 void draw_token(Image& image, const Token& token, const std::string& text, const Rect& box, bool boxed) {
   const Color color = token.color < 0 ? paint::faint : palette(token.color);
-  if (boxed) {
-    fill_round_rect(image, box, 6, token.color < 0 ? paint::panel : mix(color, paint::white, 0.82));
-    stroke_round_rect(image, box, 6, mix(color, paint::white, token.color < 0 ? 0.35 : 0.25), 1.2);
-  }
+  if (boxed)
+    draw_round_rect(image, box, 6, token.color < 0 ? paint::panel : mix(color, paint::white, 0.82),
+                    {mix(color, paint::white, token.color < 0 ? 0.35 : 0.25), 1.2});
   const bool tinted = !boxed && token.color >= 0;
   draw_text(image, box.center(), text,
-            {.color = tinted ? mix(color, paint::ink, 0.2) : paint::ink, .align = Align::Center});
-  draw_text(image, {box.center().x, box.bottom() + 10}, token.note,
-            {.size = small_size, .color = paint::muted, .align = Align::Center});
+            {.color = tinted ? mix(color, paint::ink, 0.2) : paint::ink, .align = Align::center});
+  draw_text(image, {box.center().x, box.bottom() + 10}, token.note, small_text(Align::center));
 }
 
 }  // namespace
@@ -69,26 +67,24 @@ Image token_rows(const std::vector<TokenRow>& rows, const TokenOptions& options)
     width = std::max(width, left + flows.back().width + margin);
     height += flows.back().height + row_gap;
   }
-  std::vector<LegendEntry> legend;
+  Heading heading{.title = options.title};
   for (const Token& token : options.legend)
-    legend.push_back({token.text, token.color < 0 ? paint::faint : palette(token.color)});
+    heading.legend.push_back({token.text, token.color < 0 ? paint::faint : palette(token.color)});
   const double titled =
       std::min<double>(text_width(options.title, title_size, true) + 2 * margin + 1, options.width);
-  const int page_width = static_cast<int>(std::ceil(std::max({width, titled, 200.0}))),
-            inner = page_width - 2 * margin;
-  const double top = margin + title_height(options.title, inner) + legend_height(legend, inner) + 4;
-  Image image(page_width, static_cast<int>(std::ceil(top + std::max(height - row_gap, 20.0))) + margin);
-  image.middle = static_cast<int>(top + height / 2);
+  const int page_width = int(std::ceil(std::max({width, titled, 200.0})));
+  const double top = margin + heading.height(page_width) + 4;
+  Image image(page_width, int(std::ceil(top + std::max(height - row_gap, 20.0))) + margin);
+  image.middle = int(top + height / 2);
 
-  draw_title(image, options.title, {margin, margin}, inner);
-  draw_legend(image, legend, {margin, margin + title_height(options.title, inner) - 2.0}, inner);
+  heading.draw(image);
   double y = top;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (Index i = 0; i < std::ssize(rows); ++i) {
     draw_text(image, {margin, y + (rows[i].boxed ? 15 : 10)}, shorten(rows[i].name, names, label_size, true),
               {.bold = true});
     draw_text(image, {margin, y + (rows[i].boxed ? 33 : 28)}, shorten(rows[i].detail, names, small_size),
-              {.size = small_size, .color = paint::muted});
-    for (std::size_t k = 0; k < rows[i].tokens.size(); ++k) {
+              small_text());
+    for (Index k = 0; k < std::ssize(rows[i].tokens); ++k) {
       Rect box = flows[i].boxes[k];
       box.x += left, box.y += y;
       draw_token(image, rows[i].tokens[k], flows[i].texts[k], box, rows[i].boxed);
@@ -97,11 +93,6 @@ Image token_rows(const std::vector<TokenRow>& rows, const TokenOptions& options)
   }
   if (rows.empty()) draw_text(image, {margin, top + 8}, "no tokens", {.color = paint::muted});
   return image;
-}
-
-void token_rows(const std::filesystem::path& path, const std::vector<TokenRow>& rows,
-                const TokenOptions& options) {
-  write_png(path, token_rows(rows, options));
 }
 
 std::vector<Token> plain_tokens(const std::vector<std::string>& texts, int color) {

@@ -1,15 +1,14 @@
 // Rows of tokens in boxes: a sentence cut three ways, a corrupted one and its target, a gap filled in.
 //
-//   token_rows("out/cuts.png", {{.name = "words", .detail = "3 tokens", .tokens = {"the", "cats", "sat"}},
-//                               {.name = "pieces", .tokens = {"the", {"cat", 1}, {"s", 1}, "sat"}}});
+//   token_rows({{.name = "words", .detail = "3 tokens", .tokens = {"the", "cats", "sat"}},
+//               {.name = "pieces", .tokens = {"the", {"cat", 1}, {"s", 1}, "sat"}}});
 //
 // A row that is too long goes on in the next line. Blanks, line feeds and tabs are made visible.
 #pragma once
 
-#include <filesystem>  // path
-#include <string>      // string
-#include <utility>     // move
-#include <vector>      // vector
+#include <string>   // string
+#include <utility>  // move
+#include <vector>   // vector
 
 #include "core/viz/image.hpp"
 
@@ -40,8 +39,6 @@ struct TokenOptions {
 };
 
 Image token_rows(const std::vector<TokenRow>& rows, const TokenOptions& options = {});
-void token_rows(const std::filesystem::path& path, const std::vector<TokenRow>& rows,
-                const TokenOptions& options = {});
 
 // Tokens of one colour, from their texts.
 std::vector<Token> plain_tokens(const std::vector<std::string>& texts, int color = -1);

@@ -1,10 +1,10 @@
 // Lesson 01. What is a tensor?
 //
 // Everything in this course, a sentence, a batch of sentences, every weight of a network, is a tensor:
-// numbers in one long row, and a shape that says how to look at them. Four ideas are enough to read all later
-// lessons: where an element lies (row-major), that a shape can change while the numbers stay (reshape), how a
-// small tensor meets a large one (broadcasting), and the one operation that does nearly all the work
-// (matmul).
+// numbers in one long row, and a shape that says how to look at them. Four ideas are enough to read all
+// later lessons: where an element lies (row-major), that a shape can change while the numbers stay
+// (reshape), how a small tensor meets a large one (broadcasting), and the one operation that does nearly
+// all the work (matmul).
 #include <cmath>  // fabs
 
 #include "core/error.hpp"
@@ -89,8 +89,7 @@ void row_major(Lesson& lesson) {
   int right = 0;
   for (Index i = 0; i < 2; ++i)
     for (Index j = 0; j < 3; ++j)
-      for (Index k = 0; k < 4; ++k)
-        right += counted(i, j, k) == static_cast<real>(offset_of(weeks, {i, j, k}));
+      for (Index k = 0; k < 4; ++k) right += counted(i, j, k) == real(offset_of(weeks, {i, j, k}));
   lesson.claim(right == 24, "our offsets find {} of the 24 elements of a (2,3,4) tensor", right);
   const Index column_major = 2 + 0 * 3;
   lesson.say(
@@ -144,8 +143,8 @@ Tensor add_by_loops(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-// A tensor of one row or one column as the (3, 4) table that broadcasting makes of it, with the copies drawn
-// pale.
+// A tensor of one row or one column as the (3, 4) table that broadcasting makes of it, with
+// the copies drawn pale.
 viz::Image stretched(const Tensor& x, const std::string& title) {
   const viz::Matrix shown = matrix_of(broadcast_to(x, {3, 4}));
   viz::Matrix faded(3, 4);
@@ -215,8 +214,8 @@ void broadcasting(Lesson& lesson) {
 
 // 4. The operation that does the work
 
-// c(i, j) = Σ_k a(i, k) b(k, j): row i of a meets column j of b. For every element of the result, a third
-// loop.
+// c(i, j) = Σ_k a(i, k) b(k, j): row i of a meets column j of b. For every element of the
+// result, a third loop.
 Tensor multiply_by_loops(const Tensor& a, const Tensor& b) {
   Tensor c = zeros({a.size(0), b.size(1)});  // (M, N)
   for (Index i = 0; i < a.size(0); ++i)      // rows of a
@@ -291,7 +290,7 @@ void matrix_product(Lesson& lesson) {
   lesson.say(
       "It is not 0, because a sum of {} floats depends a little on its order. And it took {:.2f} million "
       "multiplications: lesson 03 makes them fast.",
-      C, 1e-6 * static_cast<double>(B * T * C * N));
+      C, 1e-6 * double(B * T * C * N));
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ std::vector<real> backward_pass(const Graph& graph, int root) {
   todo();  // your answer
 }
 
-// Backward of c = a·b, element by element. Adds to grad_a and grad_b, which may hold something from
-// elsewhere.
+// Backward of c = a·b, element by element. Adds to grad_a and grad_b, which may
+// hold something from elsewhere.
 //   all of them of one shape (R,C)
 //   mul_backward([[2]], [[5]], [[10]], grad_a, grad_b) adds 50 to grad_a and 20 to grad_b
 void mul_backward(const Tensor& a, const Tensor& b, const Tensor& gradient, Tensor& grad_a, Tensor& grad_b) {

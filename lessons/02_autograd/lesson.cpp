@@ -1,10 +1,10 @@
 // Lesson 02. How does a program know its own derivative?
 //
-// To learn, a network must know for each of its numbers: if this one were a little larger, how would the loss
-// change? That is a derivative, and nobody writes it down by hand. Instead every step of the computation
-// leaves a note: what it was computed from, and how strongly it depends on each of these. Read backwards, the
-// notes give the derivative of the last number with respect to all others, at about the cost of computing it
-// once.
+// To learn, a network must know for each of its numbers: if this one were a little larger, how would the
+// loss change? That is a derivative, and nobody writes it down by hand. Instead every step of the
+// computation leaves a note: what it was computed from, and how strongly it depends on each of these. Read
+// backwards, the notes give the derivative of the last number with respect to all others, at about the cost
+// of computing it once.
 //
 // First by hand, on plain numbers; then the library's tensors do the same; then the three rules that all of a
 // transformer needs, for matmul, broadcasting and softmax.
@@ -41,17 +41,17 @@ struct Value {
 
 Value number(Graph& graph, double value, const std::string& name = "") {
   graph.push_back({name, value});
-  return {&graph, static_cast<int>(graph.size()) - 1};
+  return {&graph, int(graph.size()) - 1};
 }
 
 // The whole of calculus that is needed: for each operation, its value and its derivative by each input.
 Value result(const Value& a, double value, double by_a) {
   a.graph->push_back({"", value, {a.id}, {by_a}});
-  return {a.graph, static_cast<int>(a.graph->size()) - 1};
+  return {a.graph, int(a.graph->size()) - 1};
 }
 Value result(const Value& a, const Value& b, double value, double by_a, double by_b) {
   a.graph->push_back({"", value, {a.id, b.id}, {by_a, by_b}});
-  return {a.graph, static_cast<int>(a.graph->size()) - 1};
+  return {a.graph, int(a.graph->size()) - 1};
 }
 Value operator+(const Value& a, const Value& b) { return result(a, b, a.value() + b.value(), 1, 1); }
 Value operator-(const Value& a, const Value& b) { return result(a, b, a.value() - b.value(), 1, -1); }
@@ -70,9 +70,9 @@ Value named(const Value& value, const std::string& name) {
   return value;
 }
 
-// The example: a model with one weight, that guesses w·x. It is wrong by `error`, which costs error², and
-// every guess costs something, too. `guess` is used twice, and `error` is multiplied with itself: both matter
-// below.
+// The example: a model with one weight, that guesses w·x. It is wrong by `error`, which costs
+// error², and every guess costs something, too. `guess` is used twice, and `error` is multiplied
+// with itself: both matter below.
 Value example(Graph& graph, double w_value, double x_value, double target_value) {
   const Value w = number(graph, w_value, "w"), x = number(graph, x_value, "x");
   const Value target = number(graph, target_value, "target");
@@ -225,7 +225,7 @@ void by_hand(Lesson& lesson) {
                      .color = graph[id].inputs.empty() ? 0 : -1});
     std::vector<int> inputs = graph[id].inputs;  // error² uses error twice: one arrow is enough
     inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
-    for (const int input : inputs) arrows.push_back({.from = input, .to = static_cast<int>(id)});
+    for (const int input : inputs) arrows.push_back({.from = input, .to = int(id)});
   }
   lesson.picture("graph.png",
                  viz::graph(boxes, arrows, {.title = "Values go to the right, gradients come back"}),
@@ -313,7 +313,7 @@ void by_tensors(Lesson& lesson) {
   for (Index i = 0; i < depth; ++i) y = y + x;
   w.zero_grad(), x.zero_grad();
   attn::backward(y);
-  lesson.claim(w.grad().item() == 1 && x.grad().item() == static_cast<real>(depth),
+  lesson.claim(w.grad().item() == 1 && x.grad().item() == real(depth),
                "a sum of {} steps: its gradient by x is {:.0f}. No recursion, so no depth is too deep", depth,
                x.grad().item());
 }
@@ -330,7 +330,7 @@ Tensor nudged(const Tensor& x, const std::function<double()>& loss) {
     x.data()[i] = before + h;
     const double up = loss();
     x.data()[i] = before - h;
-    gradient.data()[i] = static_cast<real>((up - loss()) / (2 * static_cast<double>(h)));
+    gradient.data()[i] = real((up - loss()) / (2 * double(h)));
     x.data()[i] = before;
   }
   return gradient;
@@ -357,7 +357,7 @@ void rules_for_tensors(Lesson& lesson) {
   double worst = std::max({max_difference(by_loops, a.grad()), max_difference(by_formula, a.grad()),
                            max_difference(matmul(a.detach(), g, Transpose::first), b.grad())});
   lesson.claim(worst < 1e-5, "loops, formulas and the library agree: largest difference {:.0e}", worst);
-  const auto product_loss = [&] { return static_cast<double>(sum(matmul(a, b) * g).item()); };
+  const auto product_loss = [&] { return double(sum(matmul(a, b) * g).item()); };
   worst = std::max(max_difference(nudged(a, product_loss), a.grad()),
                    max_difference(nudged(b, product_loss), b.grad()));
   lesson.claim(worst < 1e-3, "and so does nudging all 18 elements, as far as floats can tell: {:.0e}", worst);
@@ -458,7 +458,7 @@ std::vector<double> central_differences(const std::vector<double>& p, const std:
 
 Tensor part(const std::vector<double>& p, int begin, const Shape& shape) {
   Tensor tensor = empty(shape);
-  for (Index i = 0; i < shape.numel(); ++i) tensor.data()[i] = static_cast<real>(p[begin + i]);
+  for (Index i = 0; i < shape.numel(); ++i) tensor.data()[i] = real(p[begin + i]);
   return tensor.requires_grad();
 }
 
@@ -520,8 +520,8 @@ void check_it(Lesson& lesson) {
   const viz::ChartOptions chart{.title = "How far is a central difference from the gradient?",
                                 .x_title = "size of the nudge h",
                                 .y_title = "error, relative to the largest",
-                                .x_scale = viz::Scale::Log10,
-                                .y_scale = viz::Scale::Log10};
+                                .x_scale = viz::Scale::log10,
+                                .y_scale = viz::Scale::log10};
   lesson.line_chart(series, chart);
   lesson.claim(best_double < 1e-8 && best_float > 1e-6,
                "at best, double is right to {:.0e} and float to {:.0e}", best_double, best_float);

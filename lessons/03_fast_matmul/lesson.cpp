@@ -19,7 +19,6 @@
 
 #include "core/autograd.hpp"  // NoGrad
 #include "core/gemm.hpp"
-#include "core/kernels/gemm_kernels.hpp"  // burn
 #include "core/ops.hpp"
 #include "core/parallel.hpp"
 #include "lessons/support/lesson.hpp"
@@ -65,7 +64,7 @@ void tiled(Index m, Index k, Index n, const real* a, const real* b, real* c) {
 // with one instruction.
 template <int bytes>
 struct Vector {
-  static constexpr int lanes = bytes / static_cast<int>(sizeof(real));
+  static constexpr int lanes = bytes / int(sizeof(real));
   typedef real type __attribute__((vector_size(bytes)));
   typedef real in_memory __attribute__((vector_size(bytes), aligned(sizeof(real)), may_alias));
 };
@@ -139,7 +138,7 @@ void openmp(Index m, Index k, Index n, const real* a, const real* b, real* c) {
 }
 
 void library(Index m, Index k, Index n, const real* a, const real* b, real* c) {
-  gemm({.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n, .accumulate = true}, a, b, c);
+  gemm(ConstMatrix{a, m, k}, ConstMatrix{b, k, n}, Matrix{c, m, n}, {.accumulate = true});
 }
 
 struct Rung {
@@ -168,7 +167,7 @@ Tensor product(const Rung& rung, const Tensor& a, const Tensor& b) {
 double now(bool all_cores) {
   timespec time;
   clock_gettime(all_cores && thread_count() > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
 // The best of several runs.
@@ -188,7 +187,7 @@ double seconds_of(bool all_cores, const Work& work) {
 // The ceiling of one core: independent multiply-adds in registers, nothing to load and nothing to wait for.
 double peak_gflops() {
   double flop = 0;
-  const double seconds = seconds_of(false, [&] { flop = kernels().gemm->burn(100000); });
+  const double seconds = seconds_of(false, [&] { flop = kernels().burn(100000); });
   return flop / seconds / 1e9;
 }
 
@@ -335,9 +334,9 @@ void climb(Lesson& lesson, double peak) {
   lesson.table({"rung", "GFLOP/s", "of the peak", "times ijk"}, rows);
   lesson.claim(worst < 1e-5 * n, "all rungs give the same {} numbers: largest difference {:.0e}", n * n,
                worst);
-  const double serial = seconds_of(false, [&] {
-    gemm_serial({.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n}, a.data(), b.data(), scratch.data());
-  });
+  set_thread_count(1);
+  const double serial = seconds_of(false, [&] { library(n, n, n, a.data(), b.data(), scratch.data()); });
+  set_thread_count(threads);
   lesson.claim(flop / serial / 1e9 > 3 * speeds[0],
                "on one core, too, the library is more than 3 times as fast as ijk");
   lesson.picture(
@@ -415,8 +414,8 @@ void roofline(Lesson& lesson, double peak) {
                  viz::line_chart({roof, points}, {.title = "What bounds it: memory or arithmetic?",
                                                   .x_title = "FLOP per byte fetched",
                                                   .y_title = "GFLOP/s",
-                                                  .x_scale = viz::Scale::Log2,
-                                                  .y_scale = viz::Scale::Log10}),
+                                                  .x_scale = viz::Scale::log2,
+                                                  .y_scale = viz::Scale::log10}),
                  "The roofline",
                  "On the slope memory decides, under the flat roof arithmetic. One word at a time, which "
                  "is how a model writes, is far to the left: lesson 14 comes back to it.");

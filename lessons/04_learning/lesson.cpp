@@ -1,10 +1,10 @@
 // Lesson 04. How does a network learn?
 //
-// It answers with numbers (logits), softmax makes probabilities of them, and cross-entropy is the price of
-// the answer: −log of the probability that it gave to what was right. The gradient of the price (lesson 02)
-// says in which direction each weight should go, and an optimizer decides how far. Here are the four that
-// matter, each a few lines, then all of them on one small task: two spirals that no straight line can
-// separate.
+// It answers with numbers (logits), softmax makes probabilities of them, and cross-entropy is the price
+// of the answer: −log of the probability that it gave to what was right. The gradient of the price
+// (lesson 02) says in which direction each weight should go, and an optimizer decides how far. Here are
+// the four that matter, each a few lines, then all of them on one small task: two spirals that no
+// straight line can separate.
 #include <algorithm>  // max, max_element
 #include <cmath>      // exp, fabs, log, pow, sqrt
 #include <memory>     // make_unique
@@ -12,9 +12,9 @@
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
 #include "core/parallel.hpp"  // set_thread_count
+#include "core/text.hpp"      // on_terminal
 #include "lessons/support/lesson.hpp"
 #include "nn/linear.hpp"
-#include "optim/progress.hpp"  // on_terminal
 #include "optim/trainer.hpp"
 
 using namespace attn;
@@ -121,8 +121,8 @@ void sgd(Numbers& p, const Numbers& g, double rate) {
   for (std::size_t i = 0; i < p.size(); ++i) p[i] -= rate * g[i];
 }
 
-// A ball that keeps 90% of its speed: what pulls the same way again and again adds up, what alternates
-// cancels.
+// A ball that keeps 90% of its speed: what pulls the same way again and again adds
+// up, what alternates cancels.
 void momentum(Numbers& p, const Numbers& g, Numbers& speed, double rate) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     speed[i] = 0.9 * speed[i] + g[i];
@@ -288,10 +288,10 @@ struct Spirals {
 Spirals spirals(Index count, Rng& rng) {
   Spirals data{empty({count, 2}), IntTensor({count})};
   for (Index i = 0; i < count; ++i) {
-    const int arm = static_cast<int>(i % 2);
+    const int arm = int(i % 2);
     const double radius = 0.1 + 0.9 * rng.uniform(), angle = 4 * M_PI * radius + M_PI * arm;
-    data.points(i, 0) = static_cast<real>(radius * std::cos(angle) + 0.02 * rng.normal());
-    data.points(i, 1) = static_cast<real>(radius * std::sin(angle) + 0.02 * rng.normal());
+    data.points(i, 0) = real(radius * std::cos(angle) + 0.02 * rng.normal());
+    data.points(i, 1) = real(radius * std::sin(angle) + 0.02 * rng.normal());
     data.classes[i] = arm;
   }
   return data;
@@ -317,7 +317,7 @@ double accuracy(const Network& network, const Spirals& data) {
   const IntTensor answers = argmax(network(data.points));
   Index right = 0;
   for (Index i = 0; i < answers.numel(); ++i) right += answers[i] == data.classes[i];
-  return static_cast<double>(right) / static_cast<double>(answers.numel());
+  return double(right) / double(answers.numel());
 }
 
 // What the network decides at each place of a grid: the probability of the second arm.
@@ -325,12 +325,12 @@ viz::Matrix decisions(const Network& network, const viz::Grid& grid) {
   const NoGrad no_grad;
   Tensor places = empty({grid.rows * grid.cols, 2});
   for (Index i = 0; i < grid.rows * grid.cols; ++i) {
-    places(i, 0) = static_cast<real>(grid.x(i % grid.cols));
-    places(i, 1) = static_cast<real>(grid.y(i / grid.cols));
+    places(i, 0) = real(grid.x(i % grid.cols));
+    places(i, 1) = real(grid.y(i / grid.cols));
   }
   const Tensor p = softmax(network(places));
   viz::Matrix map(grid.rows, grid.cols);
-  for (Index i = 0; i < p.size(0); ++i) map.values[i] = static_cast<float>(p(i, 1));
+  for (Index i = 0; i < p.size(0); ++i) map.values[i] = float(p(i, 1));
   return map;
 }
 
@@ -411,7 +411,7 @@ void two_spirals(Lesson& lesson) {
   const viz::ChartOptions chart{.title = "Four optimizers from the same start",
                                 .x_title = "step",
                                 .y_title = "loss",
-                                .y_scale = viz::Scale::Log10};
+                                .y_scale = viz::Scale::log10};
   lesson.picture("losses.png", viz::line_chart(curves, chart), "Loss curves",
                  "SGD is still on its plateau when the others are through. AdamW ends above Adam, because "
                  "it also keeps its weights small.");

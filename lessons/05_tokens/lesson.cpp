@@ -11,17 +11,19 @@
 // B batch, T time (tokens in a sequence), V size of the vocabulary, C channels (d_model).
 #include <algorithm>  // find, max
 #include <cmath>      // fabs, sqrt
+#include <iterator>   // ssize
 #include <map>        // map
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/text.hpp"  // characters
 #include "lessons/support/lesson.hpp"
+#include "nn/attention.hpp"  // padding_mask
 #include "nn/embedding.hpp"
 #include "nn/positions.hpp"  // sinusoidal_table
 #include "nn/text/batching.hpp"
 #include "nn/text/bpe.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"  // characters
 
 using namespace attn;
 
@@ -121,8 +123,8 @@ std::pair<Neighbours, Index> most_frequent_pair(const std::vector<CountedWord>& 
   return best;
 }
 
-// Every left, right becomes `merged`, from left to right. A token that was used up is gone: three a's are aa
-// and a.
+// Every left, right becomes `merged`, from left to right. A token that was used up is gone: three a's
+// are aa and a.
 Ids merge(const Ids& ids, Neighbours pair, int merged) {
   Ids out;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -194,7 +196,7 @@ std::vector<std::string> english_text(Index sentences, std::uint64_t seed) {
 std::vector<viz::Token> boxes(const Vocabulary& vocabulary, const Ids& ids) {
   std::vector<viz::Token> tokens;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    tokens.emplace_back(vocabulary.label(ids[i]), ids[i] == Vocabulary::unk ? 3 : static_cast<int>(i % 2),
+    tokens.emplace_back(vocabulary.label(ids[i]), ids[i] == Vocabulary::unk ? 3 : int(i % 2),
                         fmt::format("{}", ids[i]));
   return tokens;
 }
@@ -241,13 +243,13 @@ void three_ways(Lesson& lesson) {
   const std::vector<Pair> fresh = english_french().generate(500, lesson.seed + 1);
   const auto mean_length = [&](const Vocabulary& vocabulary) {
     double tokens = 0;
-    for (const Pair& pair : fresh) tokens += static_cast<double>(vocabulary.encode(pair.source).size());
-    return tokens / static_cast<double>(fresh.size());
+    for (const Pair& pair : fresh) tokens += double(vocabulary.encode(pair.source).size());
+    return tokens / double(fresh.size());
   };
   std::vector<double> sizes, lengths;
   std::vector<std::vector<std::string>> rows;
   bool shorter = true;
-  const Index learned = static_cast<Index>(all_pieces.merges().size());
+  const Index learned = std::ssize(all_pieces.merges());
   for (const Index merges : {Index(0), Index(16), Index(64), Index(128), Index(256), learned}) {
     const BpeVocabulary vocabulary = all_pieces.with_merges(merges);
     sizes.push_back(vocabulary.size());
@@ -307,9 +309,11 @@ void a_batch(Lesson& lesson) {
     rows.push_back({row, real_row});
   }
   lesson.table({"tokens", "mask"}, rows);
-  const Batch batch = pad_batch(sequences);
-  lesson.claim(batch.ids == ids && batch.mask() == mask,
-               "the library's pad_batch gives the same ({},{}) ids and mask", batch.rows, batch.cols);
+  const Tokens batch = pad_batch(sequences);
+  const Index B = batch.ids.shape()[0], T = batch.ids.shape()[1];
+  const std::vector<real> library_mask = padding_mask(batch.lengths, T).values();
+  lesson.claim(batch.ids.values() == ids && Ids(library_mask.begin(), library_mask.end()) == mask,
+               "the library's pad_batch gives the same ({},{}) ids and mask", B, T);
 
   lesson.say(
       "Padding is work for nothing. So lines of about the same length go into one batch, and the batches "
@@ -325,14 +329,14 @@ void a_batch(Lesson& lesson) {
     for (const std::vector<Index>& rows_of_batch : plan) {
       std::vector<Ids> chosen;
       for (const Index row : rows_of_batch) chosen.push_back(many[row]);
-      const Batch padded = pad_batch(chosen);
-      cells += static_cast<double>(padded.rows * padded.cols);
-      for (const int length : padded.lengths) tokens += length;
+      const Tokens padded = pad_batch(chosen);
+      cells += double(padded.ids.numel());
+      for (const int length : padded.lengths.values()) tokens += length;
     }
     return 1 - tokens / cells;
   };
   std::vector<std::vector<Index>> as_they_come;
-  for (Index i = 0; i < static_cast<Index>(many.size()); ++i) {
+  for (Index i = 0; i < std::ssize(many); ++i) {
     if (i % 32 == 0) as_they_come.emplace_back();
     as_they_come.back().push_back(i);
   }
@@ -398,7 +402,7 @@ void embeddings(Lesson& lesson) {
   for (const Index channels : {16, 64, 256, 1024}) {
     const Embedding layer(200, channels, rng);
     IntTensor all({200});
-    for (Index i = 0; i < 200; ++i) all[i] = static_cast<int>(i);
+    for (Index i = 0; i < 200; ++i) all[i] = int(i);
     plain = size_of(layer.table);
     scaled = size_of(layer(all));
     position = size_of(sinusoidal_table(50, channels));

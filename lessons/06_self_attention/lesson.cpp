@@ -1,8 +1,8 @@
 // Lesson 06. How does a token find what matters to it?
 //
-// "The animal didn't cross the street because it was too tired." To know what `it` is, the word must look at
-// the others and take something over from the one that fits. Attention is that look, made of three vectors a
-// word:
+// "The animal didn't cross the street because it was too tired." To know what `it` is, the word must
+// look at the others and take something over from the one that fits. Attention is that look, made of
+// three vectors a word:
 //
 //   query   what I look for          q = x W_Q
 //   key     what I offer             k = x W_K
@@ -17,9 +17,9 @@
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/rng.hpp"  // shuffle
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
-#include "nn/text/batching.hpp"  // shuffle
 
 using namespace attn;
 
@@ -67,7 +67,7 @@ Look look_around(const Tensor& x, Index asking) {
     const std::vector<double> k = project(x, j, w_key());
     double score = 0;
     for (std::size_t d = 0; d < 3; ++d) score += q[d] * k[d];
-    look.scores.push_back(score / std::sqrt(static_cast<double>(D)));  // 2. ÷ √d_k
+    look.scores.push_back(score / std::sqrt(double(D)));  // 2. ÷ √d_k
   }
   // 3. Here a mask would hide words: lesson 07.
   double sum = 0;  // 4. softmax: positive, and they sum to 1           w_j = exp(s_j) / Σ exp(s)
@@ -76,7 +76,7 @@ Look look_around(const Tensor& x, Index asking) {
   look.output.assign(3, 0.0);
   for (Index j = 0; j < T; ++j) {  // 5. take that share of every value                 o = Σ w_j v_j
     const std::vector<double> v = project(x, j, w_value());
-    for (std::size_t d = 0; d < 3; ++d) look.output[d] += look.weights[static_cast<std::size_t>(j)] * v[d];
+    for (std::size_t d = 0; d < 3; ++d) look.output[d] += look.weights[j] * v[d];
   }
   return look;
 }
@@ -87,12 +87,12 @@ struct Attended {
   Tensor weights, output;  // (T, S), (T, D)
 };
 
-// Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V: all words ask at once, one matrix product does all
-// comparisons.
+// Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V: all words ask at once, one matrix
+// product does all comparisons.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v) {
-  const Tensor scores = matmul(q, k, Transpose::second) / std::sqrt(static_cast<real>(q.size(-1)));  // (T, S)
-  const Tensor weights = softmax(scores);                                                            // (T, S)
-  return {weights, matmul(weights, v)};                                                              // (T, D)
+  const Tensor scores = matmul(q, k, Transpose::second) / std::sqrt(real(q.size(-1)));  // (T, S)
+  const Tensor weights = softmax(scores);                                               // (T, S)
+  return {weights, matmul(weights, v)};                                                 // (T, D)
 }
 
 Attended self_attention(const Tensor& x) {
@@ -123,10 +123,8 @@ void five_steps(Lesson& lesson) {
   double worst = 0;
   for (Index i = 0; i < 6; ++i) {
     const Look by_hand = look_around(x, i);
-    for (Index j = 0; j < 6; ++j)
-      worst = std::max(worst, std::fabs(by_hand.weights[static_cast<std::size_t>(j)] - all.weights(i, j)));
-    for (Index d = 0; d < 3; ++d)
-      worst = std::max(worst, std::fabs(by_hand.output[static_cast<std::size_t>(d)] - all.output(i, d)));
+    for (Index j = 0; j < 6; ++j) worst = std::max(worst, std::fabs(by_hand.weights[j] - all.weights(i, j)));
+    for (Index d = 0; d < 3; ++d) worst = std::max(worst, std::fabs(by_hand.output[d] - all.output(i, d)));
   }
   lesson.claim(worst < 1e-5, "the loops and the three matrix products agree: largest difference {:.1e}",
                worst);
@@ -149,8 +147,8 @@ struct Spread {
   double variance, entropy, entropy_scaled, gradient, gradient_scaled;
 };
 
-// Random queries and keys with d components of variance 1: how large is q·k, and what does softmax make of 64
-// of them?
+// Random queries and keys with d components of variance 1: how large is q·k, and what does softmax make
+// of 64 of them?
 Spread measure_spread(Index d, Rng& rng, Index queries) {
   const Index S = 64;
   const Tensor q = normal({queries, d}, rng), k = normal({S, d}, rng);
@@ -159,19 +157,19 @@ Spread measure_spread(Index d, Rng& rng, Index queries) {
     Tensor scores = raw.detach();
     scores.requires_grad();
     const Tensor weights = softmax(scores);
-    entropy = -sum(weights * log(weights + real(1e-30))).item() / static_cast<double>(queries);
+    entropy = -sum(weights * log(weights + real(1e-30))).item() / double(queries);
     // The gradient that reaches the scores of a typical query, for random wishes of size 1 on the weights.
     Rng wishes(7);
     backward(sum(weights * normal(weights.shape(), wishes)));
     const Tensor squares = sum(scores.grad() * scores.grad(), 1);  // (queries)
     std::vector<real> norms = squares.values();
     std::nth_element(norms.begin(), norms.begin() + queries / 2, norms.end());
-    gradient = std::sqrt(norms[static_cast<std::size_t>(queries / 2)]);
+    gradient = std::sqrt(norms[queries / 2]);
   };
   Spread spread{};
   spread.variance = mean(products * products).item();
   look_at(products, spread.entropy, spread.gradient);
-  look_at(products / std::sqrt(static_cast<real>(d)), spread.entropy_scaled, spread.gradient_scaled);
+  look_at(products / std::sqrt(real(d)), spread.entropy_scaled, spread.gradient_scaled);
   return spread;
 }
 
@@ -188,7 +186,7 @@ void why_scale(Lesson& lesson) {
   Spread last{};
   for (const Index d : {2, 4, 8, 16, 32, 64, 128, 256, 512}) {
     last = measure_spread(d, rng, lesson.fast ? 64 : 512);
-    sizes.push_back(static_cast<double>(d));
+    sizes.push_back(double(d));
     variance.push_back(last.variance);
     entropy.push_back(last.entropy);
     entropy_scaled.push_back(last.entropy_scaled);
@@ -214,7 +212,7 @@ void why_scale(Lesson& lesson) {
                       {.title = "How many keys does softmax look at?",
                        .x_title = "d_k",
                        .y_title = "entropy of the weights (nats)",
-                       .x_scale = viz::Scale::Log2,
+                       .x_scale = viz::Scale::log2,
                        .y_low = 0,
                        .y_guides = {{.at = std::log(64.0), .label = "64 keys, all alike"}}}),
       "Entropy against d_k",
@@ -277,7 +275,7 @@ void why_not_recurrence(Lesson& lesson) {
                 {"restricted attention", "r n d", "1", "n/r"}});
   const Index d = 64;
   Rng rng(lesson.seed);
-  const Tensor w = normal({d, d}, rng, 0, real(0.9) / std::sqrt(static_cast<real>(d)));
+  const Tensor w = normal({d, d}, rng, 0, real(0.9) / std::sqrt(real(d)));
   const auto recur = [&](const Tensor& x) {  // (n, d) -> (1, d)
     Tensor state = zeros({1, d});
     for (Index t = 0; t < x.size(0); ++t)
@@ -319,9 +317,9 @@ void why_not_recurrence(Lesson& lesson) {
     attention_growth = attention_time / first_attention;
     recurrence_growth = recurrence_time / first_recurrence;
     // q·k and weight · v for each pair of words; state · w for each word. A multiply-add is two FLOP.
-    rows.push_back({fmt::format("{}", n), fmt::format("{:.1f}", 4e-6 * static_cast<double>(n * n * d)),
+    rows.push_back({fmt::format("{}", n), fmt::format("{:.1f}", 4e-6 * double(n * n * d)),
                     fmt::format("{:.0f} µs", 1e6 * attention_time),
-                    fmt::format("{:.1f}", 2e-6 * static_cast<double>(n * d * d)),
+                    fmt::format("{:.1f}", 2e-6 * double(n * d * d)),
                     fmt::format("{:.0f} µs", 1e6 * recurrence_time)});
   }
   lesson.say("And what they cost, counted and timed here, d = {}:", d);

@@ -42,11 +42,12 @@ Tensor masked_softmax(const Tensor& scores, const Tensor& visible) {
   todo();  // your answer
 }
 
-// The leak detector. The model turns x (T,C) into outputs (T,E). Change token t (row t of x), run the model
-// again, and see whether an output before t has moved by more than 1e-9. Returns every t that was seen too
-// early, in ascending order. Make sure that your change is one: rows of x may be anything, zeros or ones too, and
-// a model with a LayerNorm takes no notice of the same number added to all channels, so add a different one to
-// each. x itself must stay as it is: tensors are handles, so copy with from_values(x.shape(), x.values()).
+// The leak detector. The model turns x (T,C) into outputs (T,E). Change token t (row t of x), run the
+// model again, and see whether an output before t has moved by more than 1e-9. Returns every t that
+// was seen too early, in ascending order. Make sure that your change is one: rows of x may be
+// anything, zeros or ones too, and a model with a LayerNorm takes no notice of the same number added
+// to all channels, so add a different one to each. x itself must stay as it is: tensors are handles,
+// so copy with from_values(x.shape(), x.values()).
 //   leaking_tokens(each output is the sum of its own and the next token, [[1], [2], [3]]) = {1, 2}
 std::vector<int> leaking_tokens(const std::function<Tensor(const Tensor&)>& model, const Tensor& x) {
   todo();  // your answer

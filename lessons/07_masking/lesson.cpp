@@ -10,6 +10,7 @@
 // What is hidden gets the score -∞ before the softmax: exp(-∞) = 0, no weight, and the rest sums to 1.
 #include <cmath>       // exp, log
 #include <functional>  // function
+#include <iterator>    // ssize
 #include <limits>      // infinity
 
 #include "core/autograd.hpp"
@@ -37,12 +38,12 @@ Tensor curious_scores() {
 // w_j = exp(s_j) / Σ exp(s_m), where j and m run over the visible keys alone.
 std::vector<double> share_out(const Tensor& scores, const Tensor& visible, Index query) {
   const Index S = scores.size(1);
-  std::vector<double> weights(static_cast<std::size_t>(S), 0.0);
+  std::vector<double> weights(S, 0.0);
   double sum = 0;
   for (Index j = 0; j < S; ++j)
     if (visible(query, j) != 0) sum += std::exp(scores(query, j));
   for (Index j = 0; j < S; ++j)
-    if (visible(query, j) != 0) weights[static_cast<std::size_t>(j)] = std::exp(scores(query, j)) / sum;
+    if (visible(query, j) != 0) weights[j] = std::exp(scores(query, j)) / sum;
   return weights;  // nothing visible: all 0
 }
 
@@ -50,8 +51,7 @@ double difference_from_loops(const Tensor& scores, const Tensor& visible, const 
   double worst = 0;
   for (Index i = 0; i < scores.size(0); ++i) {
     const std::vector<double> by_hand = share_out(scores, visible, i);
-    for (Index j = 0; j < scores.size(1); ++j)
-      worst = std::max(worst, std::fabs(by_hand[static_cast<std::size_t>(j)] - weights(i, j)));
+    for (Index j = 0; j < scores.size(1); ++j) worst = std::max(worst, std::fabs(by_hand[j] - weights(i, j)));
   }
   return worst;
 }
@@ -67,9 +67,8 @@ void hide_then_share(Lesson& lesson) {
   const std::vector<double> honest = share_out(scores, visible, 1);
   std::vector<std::vector<std::string>> rows;
   for (Index j = 0; j < 4; ++j)
-    rows.push_back({words[static_cast<std::size_t>(j)], fmt::format("{:.1f}", scores(1, j)),
-                    fmt::format("{:.3f}", open(1, j)), j <= 1 ? "yes" : "no",
-                    fmt::format("{:.3f}", honest[static_cast<std::size_t>(j)])});
+    rows.push_back({words[j], fmt::format("{:.1f}", scores(1, j)), fmt::format("{:.3f}", open(1, j)),
+                    j <= 1 ? "yes" : "no", fmt::format("{:.3f}", honest[j])});
   lesson.table({"cat looks at", "score", "weight, no mask", "visible", "weight, masked"}, rows);
 
   lesson.say("With tensors nobody skips anything. The hidden scores become -∞, and softmax does the rest:");
@@ -198,7 +197,8 @@ void padding(Lesson& lesson) {
 
 Stack small_stack(std::uint64_t seed, Index layers) {
   Rng rng(seed);
-  return Stack({.d_model = 16, .heads = 2, .d_ff = 32, .dropout = 0}, layers, true, false, rng);
+  return Stack({.d_model = 16, .heads = 2, .decoder_layers = layers, .d_ff = 32, .dropout = 0},
+               BlockKind::decoder_only, rng);
 }
 
 void one_pass(Lesson& lesson) {
@@ -213,11 +213,10 @@ void one_pass(Lesson& lesson) {
   Rng rng(lesson.seed + 1);
   const Index T = 12;
   const Tensor x = normal({1, T, 16}, rng);
-  Context context;
-  const Tensor together = stack(x, {}, context);  // (1, T, C)
+  const Tensor together = stack(x);  // (1, T, C)
   double worst = 0;
   for (Index t = 1; t <= T; ++t) {
-    const Tensor alone = stack(slice(x, 1, 0, t), {}, context);  // (1, t, C): the future does not exist here
+    const Tensor alone = stack(slice(x, 1, 0, t));  // (1, t, C): the future does not exist here
     worst = std::max(worst, max_difference(select(alone, 1, -1), select(together, 1, t - 1)));
   }
   lesson.claim(worst < 1e-4,
@@ -235,7 +234,7 @@ Tensor influence(const std::function<Tensor(const Tensor&)>& model, const Tensor
   Tensor moved = zeros({T, T});
   for (Index t = 0; t < T; ++t) {
     const Tensor changed = from_values(x.shape(), x.values());
-    for (Index c = 0; c < C; ++c) changed(0, t, c) = static_cast<real>(rng.normal());
+    for (Index c = 0; c < C; ++c) changed(0, t, c) = real(rng.normal());
     const Tensor after = model(changed);
     for (Index i = 0; i < T; ++i)
       for (Index c = 0; c < C; ++c)
@@ -247,7 +246,7 @@ Tensor influence(const std::function<Tensor(const Tensor&)>& model, const Tensor
 double largest_leak(const Tensor& moved) {  // above the diagonal: an output that moved before its cause
   double leak = 0;
   for (Index i = 0; i < moved.size(0); ++i)
-    for (Index t = i + 1; t < moved.size(1); ++t) leak = std::max(leak, static_cast<double>(moved(i, t)));
+    for (Index t = i + 1; t < moved.size(1); ++t) leak = std::max(leak, double(moved(i, t)));
   return leak;
 }
 
@@ -272,10 +271,8 @@ void leak_detector(Lesson& lesson) {
   const auto run = [&](const Tensor& visible) {
     return influence(
         [&](const Tensor& y) {
-          Context context;
           Tensor h = y;
-          for (const Block& block : stack.blocks)
-            h = block(h, {.bias = bias_of(visible)}, {}, {}, context, 0);
+          for (const Block& block : stack.blocks) h = block(h, {.mask = {.bias = bias_of(visible)}});
           return h;
         },
         x, rng);
@@ -320,8 +317,7 @@ IntTensor half_random_text(Index B, Index T, std::uint64_t seed) {
   IntTensor text({B, T});
   for (Index b = 0; b < B; ++b)
     for (Index t = 0; t < T; ++t)
-      text(b, t) =
-          static_cast<int>(t == 0 || rng.below(2) ? rng.below(symbols) : (text(b, t - 1) + 1) % symbols);
+      text(b, t) = int(t == 0 || rng.below(2) ? rng.below(symbols) : (text(b, t - 1) + 1) % symbols);
   return text;
 }
 
@@ -341,13 +337,12 @@ struct TinyModel {
   TinyModel(const TransformerConfig& config, Rng& rng)
       : letters(symbols, config.d_model, rng),
         positions(config, false, rng),
-        attention(config, true, rng),
+        attention(config, rng),
         output(config.d_model, symbols, rng) {}
   // text (B, T), what may be seen (T, T) -> logits (B, T, V) for the letter after each
   Tensor operator()(const IntTensor& text, const Tensor& visible) const {
-    Context context;
     const Tensor x = positions.add_to(letters(text));  // (B, T, C)
-    return output(x + attention(x, x, {.bias = bias_of(visible)}, context, "tiny", 0));
+    return output(x + attention(x, {.mask = {.bias = bias_of(visible)}}));
   }
   void parameters(ParameterList& list) const {
     list.add_layer("letters", letters), list.add_layer("attention", attention),
@@ -375,13 +370,12 @@ Trained train_with(const Tensor& visible, const std::string& label, Lesson& less
   Adam optimizer(parameters_of(model));
   const Index T = visible.size(0), steps = lesson.fast ? 200 : 600;
   const std::uint64_t base = lesson.seed * 1000003;
-  const History history = train(
-      optimizer, {.steps = steps, .schedule = {.peak = 1e-2, .warmup = 20}, .label = label},
-      {.loss = [&](Index batch) {
-        return StepLoss{
-            loss_of(model, half_random_text(16, T + 1, base + static_cast<std::uint64_t>(batch)), visible),
-            16 * T};
-      }});
+  const History history =
+      train(optimizer, {.steps = steps, .schedule = {.peak = 1e-2, .warmup = 20}, .label = label},
+            {.loss = [&](Index batch) {
+              return StepLoss{
+                  loss_of(model, half_random_text(16, T + 1, base + std::uint64_t(batch)), visible), 16 * T};
+            }});
   const NoGrad no_grad;
   const IntTensor unseen = half_random_text(128, T + 1, base - 1);
   Trained trained{{}, loss_of(model, unseen, visible).item(), loss_of(model, unseen, causal_mask(T)).item()};
@@ -391,7 +385,7 @@ Trained train_with(const Tensor& visible, const std::string& label, Lesson& less
 
 void train_the_leak(Lesson& lesson) {
   lesson.section("What a leak does to training");
-  const double floor = honest_floor(), blind = std::log(static_cast<double>(symbols));
+  const double floor = honest_floor(), blind = std::log(double(symbols));
   lesson.say(
       "A text of {} letters: after each comes the next one of the alphabet or, every other time on average, "
       "any letter at all. Who knows this rule, but not the future, has a cross-entropy of {:.3f} a letter: "
@@ -417,7 +411,7 @@ void train_the_leak(Lesson& lesson) {
                leaky.writing_loss, honest.writing_loss);
   lesson.say("So: a loss that is too good to be true is the first sign of a leak. Run the detector.");
   viz::Numbers steps;
-  for (std::size_t i = 1; i <= honest.curve.size(); ++i) steps.push_back(static_cast<double>(i));
+  for (Index i = 1; i <= std::ssize(honest.curve); ++i) steps.push_back(double(i));
   lesson.picture(
       "false_loss.png",
       viz::line_chart(
@@ -427,7 +421,7 @@ void train_the_leak(Lesson& lesson) {
           {.title = "A falsely perfect loss",
            .x_title = "step",
            .y_title = "cross-entropy of a letter",
-           .x_scale = viz::Scale::Log10,
+           .x_scale = viz::Scale::log10,
            .y_low = 0,
            .y_guides = {{.at = blind, .label = "blind guessing"}}}),
       "Training with and without the leak",

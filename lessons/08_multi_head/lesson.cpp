@@ -7,7 +7,8 @@
 //   MultiHead(x) = Concat(head_1, …, head_H) W_O,   head_h = Attention(x W_Q,h, x W_K,h, x W_V,h)
 //
 // B batch, T time, C channels, H heads, D = C / H the size of a head.
-#include <cmath>  // exp, sqrt
+#include <cmath>     // exp, sqrt
+#include <iterator>  // ssize
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
@@ -59,16 +60,15 @@ Tensor three_words() {
 // One head with loops: it knows only its own D channels of q, k and v.
 std::vector<double> one_head(const Tensor& x, Index head, Index D, Index query) {
   const Index T = x.size(0);
-  std::vector<double> weights(static_cast<std::size_t>(T)), output(static_cast<std::size_t>(D), 0.0);
+  std::vector<double> weights(T), output(D, 0.0);
   double sum = 0;
   for (Index j = 0; j < T; ++j) {
     double score = 0;
     for (Index d = 0; d < D; ++d) score += x(query, head * D + d) * x(j, head * D + d);
-    sum += weights[static_cast<std::size_t>(j)] = std::exp(score / std::sqrt(static_cast<double>(D)));
+    sum += weights[j] = std::exp(score / std::sqrt(double(D)));
   }
   for (Index j = 0; j < T; ++j)
-    for (Index d = 0; d < D; ++d)
-      output[static_cast<std::size_t>(d)] += weights[static_cast<std::size_t>(j)] / sum * x(j, head * D + d);
+    for (Index d = 0; d < D; ++d) output[d] += weights[j] / sum * x(j, head * D + d);
   return output;
 }
 
@@ -88,8 +88,7 @@ void split_attend_join(Lesson& lesson) {
   for (Index h = 0; h < H; ++h)
     for (Index i = 0; i < T; ++i) {
       const std::vector<double> by_hand = one_head(x, h, D, i);
-      for (Index d = 0; d < D; ++d)
-        worst = std::max(worst, std::fabs(by_hand[static_cast<std::size_t>(d)] - joined(0, i, h * D + d)));
+      for (Index d = 0; d < D; ++d) worst = std::max(worst, std::fabs(by_hand[d] - joined(0, i, h * D + d)));
     }
   lesson.claim(worst < 1e-6, "loops over heads and one batched product agree: largest difference {:.1e}",
                worst);
@@ -135,8 +134,8 @@ void price(Lesson& lesson) {
   const double more =
       (projections() + looking(8) + softmaxes(8)) / (projections() + looking(1) + softmaxes(1));
   Rng rng(lesson.seed);
-  const Index one = parameters_of(MultiHeadAttention({.heads = 1}, true, rng)).count();
-  const Index eight = parameters_of(MultiHeadAttention({.heads = 8}, true, rng)).count();
+  const Index one = parameters_of(MultiHeadAttention({.heads = 1}, rng)).count();
+  const Index eight = parameters_of(MultiHeadAttention({.heads = 8}, rng)).count();
   lesson.claim(one == eight && more < 1.01,
                "both have {} parameters, and eight heads cost {:.1f}% more: eight softmaxes instead of one",
                eight, 100 * (more - 1));
@@ -159,7 +158,7 @@ Batch make_batch(Index B, std::uint64_t seed) {
   Batch batch{
       IntTensor({B, length}), IntTensor({B, length}), IntTensor({B, length}), zeros({B, length, 1}), {}};
   for (Index b = 0; b < B; ++b) {
-    for (Index t = 0; t < length; ++t) batch.symbols(b, t) = static_cast<int>(rng.below(symbols));
+    for (Index t = 0; t < length; ++t) batch.symbols(b, t) = int(rng.below(symbols));
     const Index mark = rng.below(length);
     batch.where.push_back(mark);
     batch.marks(b, mark, 0) = 1;
@@ -185,8 +184,8 @@ struct Layer {
         value(channels, kv_heads * channels / heads, rng),
         output(channels, channels, rng) {}
   Tensor operator()(const Tensor& places, const Tensor& states) const {  // (B, T, C), (B, T, C) -> (B, T, C)
-    return output(attention(query(places), key(places), value(states),
-                            {.heads = static_cast<int>(heads), .kv_heads = static_cast<int>(kv_heads)}));
+    return output(
+        attention(query(places), key(places), value(states), {.heads = heads, .kv_heads = kv_heads}));
   }
   Tensor weights(const Tensor& places) const {  // (B, H, T, T)
     const Tensor q = split_heads(query(places), heads), k = split_heads(key(places), kv_heads);
@@ -237,7 +236,7 @@ double accuracy(const TwoQuestions& model, std::uint64_t seed) {
   for (Index b = 0; b < 100; ++b)
     for (Index t = 1; t < length; ++t)
       right += left(b, t) == batch.left(b, t) && marked(b, t) == batch.marked(b, t);
-  return static_cast<double>(right) / (100 * (length - 1));
+  return double(right) / (100 * (length - 1));
 }
 
 struct Setting {
@@ -257,7 +256,7 @@ TwoQuestions train_model(const Setting& setting, Lesson& lesson) {
          .schedule = {.kind = ScheduleKind::cosine, .peak = 3e-3, .warmup = 20, .total = steps},
          .label = setting.name},
         {.loss = [&](Index number) {
-          const Batch batch = make_batch(32, base + static_cast<std::uint64_t>(number));
+          const Batch batch = make_batch(32, base + std::uint64_t(number));
           const TwoQuestions::Answers answers = model(batch);
           return StepLoss{
               cross_entropy(answers.left, batch.left) + cross_entropy(answers.marked, batch.marked),
@@ -280,7 +279,7 @@ std::vector<Habits> habits(const TwoQuestions& model, std::uint64_t seed) {
     double count = 0;
     for (Index b = 0; b < 100; ++b)
       for (Index t = 1; t < length; ++t) {
-        const Index mark = batch.where[static_cast<std::size_t>(b)];
+        const Index mark = batch.where[b];
         if (mark == t - 1) continue;  // there the two questions have one answer
         habit.left += weights(b, h, t, t - 1), habit.marked += weights(b, h, t, mark), ++count;
       }
@@ -297,7 +296,7 @@ void draw_heads(Lesson& lesson, const TwoQuestions& model, const std::string& fi
   for (Index t = 0; t < length; ++t)
     places.push_back(
         fmt::format("{}{}", static_cast<char>('a' + batch.symbols(0, t)), t == batch.where[0] ? "*" : ""));
-  viz::HeatmapGrid grid{.columns = static_cast<int>(model.layers[0].heads),
+  viz::HeatmapGrid grid{.columns = int(model.layers[0].heads),
                         .options = {.title = title,
                                     .x_title = "keys",
                                     .y_title = "queries",
@@ -306,7 +305,7 @@ void draw_heads(Lesson& lesson, const TwoQuestions& model, const std::string& fi
                                     .low = 0,
                                     .high = 1,
                                     .value_title = "weight"}};
-  for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
+  for (Index layer = 0; layer < std::ssize(model.layers); ++layer) {
     const Tensor weights = model.layers[layer].weights(model.places(batch));
     for (Index h = 0; h < weights.size(1); ++h) {
       grid.names.push_back(fmt::format("layer {} head {}", layer + 1, h + 1));
@@ -315,7 +314,7 @@ void draw_heads(Lesson& lesson, const TwoQuestions& model, const std::string& fi
   }
   if (grid.maps.size() > 2) return lesson.picture(file, viz::heatmap_grid(grid), title, caption);
   std::vector<viz::Image> large;
-  for (std::size_t h = 0; h < grid.maps.size(); ++h) {
+  for (Index h = 0; h < std::ssize(grid.maps); ++h) {
     viz::HeatmapOptions options = grid.options;
     options.title = grid.names[h], options.cell = 36;
     large.push_back(viz::heatmap(grid.maps[h], options));
@@ -371,7 +370,7 @@ void two_relations(Lesson& lesson) {
                100 * scores[0]);
   lesson.claim(scores[1] > 0.9 && scores[1] > scores[0] + 0.15, "two heads have both right at {:.0f}%",
                100 * scores[1]);
-  const std::size_t looks_left = of_two[0].left > of_two[1].left ? 0 : 1;
+  const Index looks_left = of_two[0].left > of_two[1].left ? 0 : 1;
   const Habits &left = of_two[looks_left], &marked = of_two[1 - looks_left];
   lesson.claim(left.left > left.marked && marked.marked > marked.left,
                "they share the work: head {} gives {:.0f}% of its weight to the left and {:.0f}% to the "
@@ -404,12 +403,11 @@ void fewer_keys(Lesson& lesson) {
   std::vector<double> sizes;
   for (const Index kv_heads : {8, 4, 2, 1}) {
     Rng rng(lesson.seed);
-    const MultiHeadAttention attention({.heads = 8, .kv_heads = kv_heads, .dropout = 0}, true, rng);
+    const MultiHeadAttention attention({.heads = 8, .kv_heads = kv_heads, .dropout = 0}, rng);
     KeyValueCache cache;
-    Context context;
     const Tensor x = normal({1, 10, 512}, rng);
-    attention(x, x, {}, context, "cache", 0, &cache);
-    const double bytes = static_cast<double>(cache.keys.numel() + cache.values.numel()) / 10 * 1000 * 6 * 4;
+    attention(x, {.cache = &cache});
+    const double bytes = double(cache.keys.numel() + cache.values.numel()) / 10 * 1000 * 6 * 4;
     const std::string kind = kv_heads == 8 ? "multi-head" : kv_heads == 1 ? "MQA" : "GQA";
     sizes.push_back(bytes / 1e6);
     names.push_back(fmt::format("{}: {} of 8", kind, kv_heads));

@@ -10,8 +10,9 @@
 //   RoPE         queries and keys turned by an angle that grows with their place
 //
 // The first two say where a word *is*. The others say how far two words are *apart*.
-#include <cmath>    // cos, pow, sin, sqrt
-#include <complex>  // abs, polar
+#include <cmath>     // cos, pow, sin, sqrt
+#include <complex>   // abs, polar
+#include <iterator>  // ssize
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
@@ -51,7 +52,7 @@ void bag_of_words(Lesson& lesson) {
 // 2. The first idea, and why it fails
 
 double cosine(const Tensor& a, const Tensor& b) {
-  return sum(a * b).item() / std::sqrt(static_cast<double>(sum(a * a).item()) * sum(b * b).item());
+  return sum(a * b).item() / std::sqrt(double(sum(a * a).item()) * sum(b * b).item());
 }
 
 void plain_integers(Lesson& lesson) {
@@ -63,7 +64,7 @@ void plain_integers(Lesson& lesson) {
   std::vector<std::vector<std::string>> rows;
   double last_integer = 0, last_sine = 0;
   for (const Index place : {0, 10, 100, 1000}) {
-    last_integer = cosine(cat + static_cast<real>(place), milk + static_cast<real>(place));
+    last_integer = cosine(cat + real(place), milk + real(place));
     last_sine = cosine(cat + table[place], milk + table[place]);
     rows.push_back(
         {fmt::format("{}", place), fmt::format("{:.4f}", last_integer), fmt::format("{:.4f}", last_sine)});
@@ -82,9 +83,9 @@ Tensor sinusoids_by_loops(Index length, Index C) {
   Tensor table = empty({length, C});
   for (Index p = 0; p < length; ++p)
     for (Index i = 0; i < C / 2; ++i) {
-      const double w = std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(C));
-      table(p, 2 * i) = static_cast<real>(std::sin(static_cast<double>(p) * w));
-      table(p, 2 * i + 1) = static_cast<real>(std::cos(static_cast<double>(p) * w));
+      const double w = std::pow(10000.0, -2.0 * double(i) / double(C));
+      table(p, 2 * i) = real(std::sin(double(p) * w));
+      table(p, 2 * i + 1) = real(std::cos(double(p) * w));
     }
   return table;
 }
@@ -106,7 +107,7 @@ void sinusoids(Lesson& lesson) {
                  viz::heatmap(matrix_of(slice(table, 0, 0, 50)), {.title = "Sinusoidal positions",
                                                                   .x_title = "channel",
                                                                   .y_title = "position",
-                                                                  .colors = viz::Colors::Diverging,
+                                                                  .colors = viz::Colors::diverging,
                                                                   .low = -1,
                                                                   .high = 1}),
                  "Sinusoidal positions",
@@ -118,8 +119,8 @@ void sinusoids(Lesson& lesson) {
   double worst = 0, largest_elsewhere = 0;
   for (Index m = 0; m < length; ++m)
     for (Index n = 0; n < length; ++n) {
-      worst = std::max(worst, std::fabs(static_cast<double>(products(m, n) - products(std::abs(m - n), 0))));
-      if (m != n) largest_elsewhere = std::max(largest_elsewhere, static_cast<double>(products(m, n)));
+      worst = std::max(worst, std::fabs(double(products(m, n) - products(std::abs(m - n), 0))));
+      if (m != n) largest_elsewhere = std::max(largest_elsewhere, double(products(m, n)));
     }
   lesson.claim(worst < 1e-4, "over all pairs of {} positions it depends on the distance alone, to {:.1e}",
                length, worst);
@@ -187,9 +188,9 @@ void biases(Lesson& lesson) {
   std::vector<std::vector<std::string>> slopes = {{"slope"}};
   double worst = 0;
   for (Index h = 1; h <= H; ++h) {
-    const double slope = std::pow(2.0, -8.0 * static_cast<double>(h) / H);
+    const double slope = std::pow(2.0, -8.0 * double(h) / H);
     slopes[0].push_back(fmt::format("{:.4f}", slope));
-    worst = std::max(worst, std::fabs(slope - alibi_slopes(H)[static_cast<std::size_t>(h - 1)]));
+    worst = std::max(worst, std::fabs(slope - alibi_slopes(H)[h - 1]));
   }
   lesson.table({"head", "1", "2", "3", "4", "5", "6", "7", "8"}, slopes);
   lesson.claim(worst < 1e-7,
@@ -220,7 +221,7 @@ void biases(Lesson& lesson) {
   const Tensor alibi = alibi_bias(H, T, T);
   viz::Matrix buckets(T, T);
   for (Index i = 0; i < T; ++i)
-    for (Index j = 0; j < T; ++j) buckets(i, j) = static_cast<float>(t5_bucket(j - i, true));
+    for (Index j = 0; j < T; ++j) buckets(i, j) = float(t5_bucket(j - i, true));
   lesson.picture("biases.png",
                  viz::row({viz::heatmap(matrix_of(alibi, {1}), {.title = "ALiBi, head 2 of 8",
                                                                 .x_title = "key",
@@ -271,7 +272,7 @@ void rotary(Lesson& lesson) {
   const Index D = 64;
   const Tensor query = normal({1, 1, D}, rng), key = normal({1, 1, D}, rng);
   const auto score = [&](Index m, Index n) {  // pairs (2i, 2i+1) turned by m ω_i
-    return static_cast<double>(sum(rope(query, 1, m) * rope(key, 1, n)).item());
+    return double(sum(rope(query, 1, m) * rope(key, 1, n)).item());
   };
   const double moved = std::fabs(score(2, 9) - score(302, 309)),
                farther = std::fabs(score(2, 9) - score(2, 30));
@@ -289,7 +290,7 @@ void rotary(Lesson& lesson) {
     std::complex<double> partial = 0;
     double total = 0;
     for (Index i = 0; i < D; ++i) {  // 64 pairs, as in a head of 128
-      partial += std::polar(1.0, distance * std::pow(10000.0, -static_cast<double>(i) / D));
+      partial += std::polar(1.0, distance * std::pow(10000.0, -double(i) / D));
       total += std::abs(partial);
     }
     bound.push_back(total / D);
@@ -322,7 +323,7 @@ Batch make_batch(Index B, Index T, std::uint64_t seed) {
   for (Index b = 0; b < B; ++b) {
     int last = 0;
     for (Index t = 0; t < T; ++t) {
-      const int symbol = static_cast<int>(rng.below(symbols));
+      const int symbol = int(rng.below(symbols));
       const bool marked = t == 0 || rng.below(5) == 0;
       if (marked) last = symbol;
       batch.tokens(b, t) = symbol + (marked ? symbols : 0);
@@ -339,11 +340,10 @@ struct LastMarked {
 
   LastMarked(const TransformerConfig& config, Rng& rng)
       : tokens(2 * symbols, config.d_model, rng),
-        stack(config, config.decoder_layers, true, false, rng),
+        stack(config, BlockKind::decoder_only, rng),
         output(config.d_model, symbols, rng) {}
   Tensor operator()(const IntTensor& ids) const {  // (B, T) -> (B, T, symbols)
-    Context context;
-    return output(stack(tokens(ids), {}, context));
+    return output(stack(tokens(ids)));
   }
   void parameters(ParameterList& list) const {
     list.add_layer("tokens", tokens), list.add_layer("stack", stack), list.add_layer("output", output);
@@ -359,7 +359,7 @@ double accuracy(const LastMarked& model, Index T, std::uint64_t seed) {
   Index right = 0, count = 0;
   for (Index b = 0; b < B; ++b)
     for (Index t = T - T / 4; t < T; ++t) right += answers(b, t) == batch.targets(b, t), ++count;
-  return static_cast<double>(right) / static_cast<double>(count);
+  return double(right) / double(count);
 }
 
 void short_and_long(Lesson& lesson) {
@@ -404,7 +404,7 @@ void short_and_long(Lesson& lesson) {
                    {.kind = ScheduleKind::cosine, .peak = 1e-2, .warmup = 20, .total = steps, .floor = 1e-4},
                .label = name_of(scheme)},
               {.loss = [&](Index number) {
-                const Batch batch = make_batch(32, short_length, base + static_cast<std::uint64_t>(number));
+                const Batch batch = make_batch(32, short_length, base + std::uint64_t(number));
                 return StepLoss{cross_entropy(model(batch.tokens), batch.targets), 32 * short_length};
               }});
     if (scheme == Positions::alibi)
@@ -417,7 +417,7 @@ void short_and_long(Lesson& lesson) {
       results.back().push_back(accuracy(model, T, base - 1));
       rows.back().push_back(fmt::format("{:.0f}%", 100 * results.back().back()));
       line.y.push_back(100 * results.back().back());
-      line.x.push_back(static_cast<double>(T));
+      line.x.push_back(double(T));
     }
     series.push_back(line);
   }
@@ -427,7 +427,7 @@ void short_and_long(Lesson& lesson) {
                first_loss, last_loss);
   if (!lesson.fast) {
     double worst_short = 1;
-    for (std::size_t i = 1; i < results.size(); ++i) worst_short = std::min(worst_short, results[i].front());
+    for (Index i = 1; i < std::ssize(results); ++i) worst_short = std::min(worst_short, results[i].front());
     lesson.claim(worst_short > 0.9, "at the length of training all five solve it: at least {:.0f}% right",
                  100 * worst_short);
     lesson.claim(learned.back() < learned.front() - 0.2,
@@ -442,7 +442,7 @@ void short_and_long(Lesson& lesson) {
       viz::line_chart(series, {.title = fmt::format("Trained on {} tokens, tested on more", short_length),
                                .x_title = "tokens in a row",
                                .y_title = "% right in the last quarter",
-                               .x_scale = viz::Scale::Log2,
+                               .x_scale = viz::Scale::log2,
                                .y_low = 0,
                                .y_high = 100}),
       "Extrapolation of five position schemes",
@@ -457,7 +457,7 @@ void short_and_long(Lesson& lesson) {
     const auto mean_at = [&](Index from, Index to) {  // the bias of keys that many places back
       double sum = 0;
       for (Index distance = from; distance <= to; ++distance) sum += t5_learned(23, 23 - distance);
-      return sum / static_cast<double>(to - from + 1);
+      return sum / double(to - from + 1);
     };
     lesson.claim(mean_at(1, 4) > mean_at(8, 15),
                  "T5 has learned that near is better, too: its bias is {:.2f} for keys 1 to 4 back and "

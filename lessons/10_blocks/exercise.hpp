@@ -45,8 +45,8 @@ Tensor post_norm_block(const Tensor& x, const Sublayer& attend, const Sublayer& 
   todo();  // your answer
 }
 
-// A block as in most models since, pre-norm: x = x + f(norm(x)), with the same two sublayers in the same
-// order.
+// A block as in most models since, pre-norm: x = x + f(norm(x)), with the same two sublayers
+// in the same order.
 //   x (T,C) -> (T,C)
 //   pre_norm_block([[1]], doubles, adds 3, negates, halves) = [[1.5]]
 //   (1 negated and doubled is −2, and 1 − 2 = −1; then −1 halved and 3 added is 2.5, and −1 + 2.5)

@@ -8,7 +8,8 @@
 //   dropout    in training, a tenth of the numbers is missing, so that none is relied on
 //
 // B batch, T time, C channels.
-#include <cmath>  // pow, sqrt
+#include <cmath>     // pow, sqrt
+#include <iterator>  // ssize
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
@@ -35,9 +36,8 @@ Tensor three_words() {
 std::vector<double> normalised(const Tensor& x, Index token) {
   const Index C = x.size(1);
   double mean = 0, variance = 0;
-  for (Index c = 0; c < C; ++c) mean += x(token, c) / static_cast<double>(C);
-  for (Index c = 0; c < C; ++c)
-    variance += (x(token, c) - mean) * (x(token, c) - mean) / static_cast<double>(C);
+  for (Index c = 0; c < C; ++c) mean += x(token, c) / double(C);
+  for (Index c = 0; c < C; ++c) variance += (x(token, c) - mean) * (x(token, c) - mean) / double(C);
   std::vector<double> y;
   for (Index c = 0; c < C; ++c) y.push_back((x(token, c) - mean) / std::sqrt(variance + epsilon));
   return y;
@@ -54,8 +54,7 @@ void layer_norms(Lesson& lesson) {
   lesson.numbers(y, words);
   double worst = 0;
   for (Index t = 0; t < 3; ++t)
-    for (Index c = 0; c < 4; ++c)
-      worst = std::max(worst, std::fabs(normalised(x, t)[static_cast<std::size_t>(c)] - y(t, c)));
+    for (Index c = 0; c < 4; ++c) worst = std::max(worst, std::fabs(normalised(x, t)[c] - y(t, c)));
   lesson.claim(worst < 1e-5, "loops and the library agree: largest difference {:.1e}", worst);
   lesson.claim(std::fabs(mean(y[2]).item()) < 1e-6 && std::fabs(mean(y[2] * y[2]).item() - 1) < 1e-3,
                "each word has mean 0 and variance 1 now; the variance of `drank` is {:.4f}",
@@ -86,7 +85,7 @@ struct Layer {
   FeedForward feed_forward;
   Norm first, second;
   Layer(const TransformerConfig& config, Rng& rng)
-      : attention(config, true, rng),
+      : attention(config, rng),
         feed_forward(config, rng),
         first(NormKind::layer, config.d_model),
         second(NormKind::layer, config.d_model) {}
@@ -100,10 +99,8 @@ Tensor around(Wiring wiring, const Tensor& x, const Norm& norm, const Sublayer& 
 }
 
 Tensor run_block(Wiring wiring, const Layer& layer, const Tensor& input) {  // (B, T, C) -> (B, T, C)
-  Context context;
-  const Tensor x = around(wiring, input, layer.first,
-                          [&](const Tensor& y) { return layer.attention(y, y, {}, context, "block", 0); });
-  return around(wiring, x, layer.second, [&](const Tensor& y) { return layer.feed_forward(y, context); });
+  const Tensor x = around(wiring, input, layer.first, [&](const Tensor& y) { return layer.attention(y); });
+  return around(wiring, x, layer.second, [&](const Tensor& y) { return layer.feed_forward(y); });
 }
 
 struct Depth {
@@ -113,7 +110,7 @@ struct Depth {
   Tensor last;                   // what comes out of the last block
 };
 
-double root_mean_square(const Tensor& x) { return std::sqrt(static_cast<double>(mean(x * x).item())); }
+double root_mean_square(const Tensor& x) { return std::sqrt(double(mean(x * x).item())); }
 
 Depth measure(Wiring wiring, Index depth, std::uint64_t seed) {
   const TransformerConfig config{.d_model = 32, .heads = 4, .d_ff = 128, .dropout = 0};
@@ -122,7 +119,7 @@ Depth measure(Wiring wiring, Index depth, std::uint64_t seed) {
   for (Index i = 0; i < depth; ++i) layers.emplace_back(config, rng);
   const Linear output(config.d_model, 10, rng);
   IntTensor targets({2, 16});
-  for (Index i = 0; i < targets.numel(); ++i) targets[i] = static_cast<int>(rng.below(10));
+  for (Index i = 0; i < targets.numel(); ++i) targets[i] = int(rng.below(10));
   Tensor x = normal({2, 16, config.d_model}, rng).requires_grad();  // (B, T, C)
   std::vector<Tensor> inputs;
   for (const Layer& layer : layers) {
@@ -136,7 +133,7 @@ Depth measure(Wiring wiring, Index depth, std::uint64_t seed) {
   backward(cross_entropy(output(wiring == Wiring::pre ? layer_norm(x, {}, {}) : x), targets));
   for (const Tensor& input : inputs) {
     const Tensor gradient = input.grad(), values = input.detach();
-    result.gradient.push_back(std::sqrt(static_cast<double>(sum(gradient * gradient).item())));
+    result.gradient.push_back(std::sqrt(double(sum(gradient * gradient).item())));
     result.size.push_back(root_mean_square(values));
     result.spread.push_back(root_mean_square(values - mean(values, 1, true)) / result.size.back());
   }
@@ -148,7 +145,7 @@ Depth measure_four(Wiring wiring, Index depth, std::uint64_t seed) {
   Depth result = measure(wiring, depth, 4 * seed);
   for (std::uint64_t other = 1; other < 4; ++other) {
     const Depth next = measure(wiring, depth, 4 * seed + other);
-    for (std::size_t i = 0; i < result.gradient.size(); ++i)
+    for (Index i = 0; i < std::ssize(result.gradient); ++i)
       result.gradient[i] *= next.gradient[i], result.spread[i] *= next.spread[i];
   }
   for (double& gradient : result.gradient) gradient = std::pow(gradient, 0.25);
@@ -180,7 +177,7 @@ void depth(Lesson& lesson) {
     for (const Index block : {Index{1}, blocks / 4, blocks / 2, blocks}) {
       rows.push_back({fmt::format("{}", block)});
       for (const Depth* wiring : {&post, &pre, &norm_only, &bare})
-        rows.back().push_back(fmt::format("{:.1e}", (wiring->*what)[static_cast<std::size_t>(block - 1)]));
+        rows.back().push_back(fmt::format("{:.1e}", (wiring->*what)[block - 1]));
     }
     lesson.table({"block", "post-norm", "pre-norm", "norm, no residual", "neither"}, rows);
   };
@@ -212,7 +209,7 @@ void depth(Lesson& lesson) {
                "still differ by {:.0f}% (pre-norm) and {:.0f}% (post-norm)",
                after_five(norm_only), 100 * after_five(pre), 100 * after_five(post));
   viz::Numbers numbers;
-  for (Index i = 1; i <= blocks; ++i) numbers.push_back(static_cast<double>(i));
+  for (Index i = 1; i <= blocks; ++i) numbers.push_back(double(i));
   const auto chart = [&](const std::string& title, const std::string& measured,
                          std::vector<double> Depth::*what) {
     return viz::line_chart({{.name = "post-norm", .y = post.*what, .x = numbers, .points = true},
@@ -222,7 +219,7 @@ void depth(Lesson& lesson) {
                            {.title = title,
                             .x_title = "block (1 is the bottom, the loss is at the right)",
                             .y_title = measured,
-                            .y_scale = viz::Scale::Log10,
+                            .y_scale = viz::Scale::log10,
                             .width = 600});
   };
   lesson.picture(
@@ -265,12 +262,11 @@ void the_block(Lesson& lesson) {
         .d_model = 32, .heads = 4, .d_ff = 128, .dropout = 0, .pre_norm = pre_norm};
     Rng rng(lesson.seed), same(lesson.seed), data(lesson.seed + 1);
     const Layer ours(config, rng);
-    const Block block(config, false, false, same);
-    Context context;
+    const Block block(config, BlockKind::encoder, same);
     const NoGrad no_grad;
     const Tensor x = normal({2, 5, 32}, data);
-    const double difference = max_difference(run_block(pre_norm ? Wiring::pre : Wiring::post, ours, x),
-                                             block(x, {}, {}, {}, context, 0));
+    const double difference =
+        max_difference(run_block(pre_norm ? Wiring::pre : Wiring::post, ours, x), block(x));
     lesson.claim(difference < 1e-5, "{}: largest difference {:.1e}", pre_norm ? "pre-norm" : "post-norm",
                  difference);
   }
@@ -287,7 +283,7 @@ struct Watched {
 Tensor attention_only(const std::vector<MultiHeadAttention>& layers, const Tensor& values,
                       const std::vector<Tensor>& weights) {
   Tensor x = values;  // (1, T, C)
-  for (std::size_t i = 0; i < layers.size(); ++i) {
+  for (Index i = 0; i < std::ssize(layers); ++i) {
     const MultiHeadAttention& layer = layers[i];
     const Tensor v =
         split_heads(matmul(x, layer.value.weight, Transpose::second), layer.heads);  // (1, H, T, D)
@@ -300,8 +296,7 @@ Watched watch(const std::vector<MultiHeadAttention>& layers, const Tensor& input
   Watched watched{{}, input};
   for (const MultiHeadAttention& layer : layers) {
     AttentionMaps maps;
-    Context context{.maps = &maps};
-    watched.output = watched.output + layer(watched.output, watched.output, {}, context, "watched", 0);
+    watched.output = watched.output + layer(watched.output, {}, {.maps = &maps});
     watched.weights.push_back(maps[0].weights);
   }
   return watched;
@@ -319,7 +314,7 @@ void feed_forward(Lesson& lesson) {
   Rng rng(lesson.seed);
   std::vector<MultiHeadAttention> layers;
   std::vector<FeedForward> networks;
-  for (int i = 0; i < 6; ++i) layers.emplace_back(config, true, rng), networks.emplace_back(config, rng);
+  for (int i = 0; i < 6; ++i) layers.emplace_back(config, rng), networks.emplace_back(config, rng);
   const Tensor sentence = normal({1, 7, 16}, rng), a = normal({1, 7, 16}, rng), b = normal({1, 7, 16}, rng);
   const Watched watched = watch(layers, sentence);
   const double same = max_difference(attention_only(layers, sentence, watched.weights), watched.output);
@@ -328,15 +323,14 @@ void feed_forward(Lesson& lesson) {
       "with them held fixed, the stack gives for that sentence what it gave before: difference {:.1e}", same);
   const auto bend = [&](const auto& f) {  // how far from linear, for the size of the result
     const Tensor together = f(a * real(2) + b * real(3)), apart = f(a) * real(2) + f(b) * real(3);
-    return max_difference(together, apart) / std::sqrt(static_cast<double>(max(apart * apart).item()));
+    return max_difference(together, apart) / std::sqrt(double(max(apart * apart).item()));
   };
   const double linear = bend([&](const Tensor& x) { return attention_only(layers, x, watched.weights); });
   const double bent = bend([&](const Tensor& values) {
     Tensor x = values;
-    Context context;
-    for (std::size_t i = 0; i < layers.size(); ++i) {
+    for (Index i = 0; i < std::ssize(layers); ++i) {
       x = attention_only({layers[i]}, x, {watched.weights[i]});
-      x = x + networks[i](x, context);
+      x = x + networks[i](x);
     }
     return x;
   });
@@ -349,9 +343,12 @@ void feed_forward(Lesson& lesson) {
   lesson.equation("FFN(x) = max(0, x W_1 + b_1) W_2 + b_2,   512 → 2048 → 512");
   Rng dice(lesson.seed);
   const Index paper = parameters_of(FeedForward({}, dice)).count(),
-              attention_part = parameters_of(MultiHeadAttention({}, true, dice)).count();
+              attention_part = parameters_of(MultiHeadAttention({}, dice)).count();
   const Index swiglu =
-      parameters_of(FeedForward({.d_ff = 1365, .feed_forward = FeedForwardKind::swiglu, .bias = false}, dice))
+      parameters_of(
+          FeedForward(
+              {.d_ff = 1365, .feed_forward = {.activation = Activation::silu, .gated = true}, .bias = false},
+              dice))
           .count();
   lesson.claim(paper == 2 * 512 * 2048 + 2048 + 512,
                "it has {} parameters, attention {}: two thirds of a block are in the feed-forward network",
@@ -363,7 +360,7 @@ void feed_forward(Lesson& lesson) {
       swiglu);
   viz::Numbers xs, relus, gelus, silus;
   for (int i = -40; i <= 30; ++i) xs.push_back(i / 10.0);
-  const Tensor points = from_values({static_cast<Index>(xs.size())}, std::vector<real>(xs.begin(), xs.end()));
+  const Tensor points = from_values({std::ssize(xs)}, std::vector<real>(xs.begin(), xs.end()));
   lesson.picture("bends.png",
                  viz::line_chart({{.name = "ReLU", .y = relu(points).values(), .x = xs},
                                   {.name = "GELU", .y = gelu(points).values(), .x = xs},
@@ -385,7 +382,7 @@ void dropping(Lesson& lesson) {
   const Tensor x = ones({100000});
   Rng rng(lesson.seed);
   const real p = real(0.1);
-  Context training{.training = true, .rng = &rng}, evaluation;
+  const Context training{.training = true, .rng = &rng}, evaluation;
   const Tensor dropped = training.drop(x, p);
   const double average = mean(dropped).item();
   Index zeros_seen = 0;
@@ -393,11 +390,10 @@ void dropping(Lesson& lesson) {
   lesson.table({"100,000 ones, p = 0.1", "zeros", "mean"},
                {{"training", fmt::format("{}", zeros_seen), fmt::format("{:.4f}", average)},
                 {"the same without 1/(1 − p)", fmt::format("{}", zeros_seen),
-                 fmt::format("{:.4f}", average * (1 - static_cast<double>(p)))},
+                 fmt::format("{:.4f}", average * (1 - double(p)))},
                 {"evaluation", "0", fmt::format("{:.4f}", mean(evaluation.drop(x, p)).item())}});
-  lesson.claim(
-      std::fabs(average - 1) < 0.01 && std::fabs(static_cast<double>(zeros_seen) / 100000 - 0.1) < 0.01,
-      "a tenth is gone and the mean is still {:.3f}", average);
+  lesson.claim(std::fabs(average - 1) < 0.01 && std::fabs(double(zeros_seen) / 100000 - 0.1) < 0.01,
+               "a tenth is gone and the mean is still {:.3f}", average);
   lesson.claim(equal(evaluation.drop(x, p), x), "in evaluation nothing is touched");
 }
 

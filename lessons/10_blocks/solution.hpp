@@ -21,9 +21,9 @@ Tensor normalise(const Tensor& x, const Tensor& gain, const Tensor& bias, real e
   return out;
 }
 
-// Mean and deviation depend on every channel, so every channel's gradient flows through them, too: the two
-// means that are subtracted. What remains has no part along 1 and none along y: those two the norm had
-// removed.
+// Mean and deviation depend on every channel, so every channel's gradient flows through them, too:
+// the two means that are subtracted. What remains has no part along 1 and none along y: those two
+// the norm had removed.
 Tensor normalise_backward(const Tensor& x, const Tensor& gain, const Tensor& gradient, real epsilon) {
   const Index T = x.size(0), C = x.size(1);
   Tensor out = empty(x.shape());

@@ -11,9 +11,9 @@
 
 namespace exercise {
 
-// What the decoder reads while it learns to write `target`: the start token, then the target without its last
-// token. IntTensor(target.shape()) makes a table to be filled; its elements are out(b, t), target.shape()[1]
-// is T.
+// What the decoder reads while it learns to write `target`: the start token, then the target
+// without its last token. IntTensor(target.shape()) makes a table to be filled; its elements are
+// out(b, t), target.shape()[1] is T.
 //   target (B,T) -> (B,T)
 //   shift_targets([[5, 6, 2], [7, 2, 0]], 1) = [[1, 5, 6], [1, 7, 2]]
 IntTensor shift_targets(const IntTensor& target, int start) {

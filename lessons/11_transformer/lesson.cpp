@@ -10,6 +10,7 @@
 // S source time, T target time, C = d_model, H heads, D = C / H, V vocabulary; B, the batch, is 1 here.
 #include <algorithm>  // max
 #include <cmath>      // exp, log, sqrt
+#include <iterator>   // ssize
 #include <map>        // map
 
 #include "core/autograd.hpp"
@@ -44,7 +45,7 @@ Rows project(const Linear& layer, const Rows& x) {
     y.emplace_back();
     for (Index i = 0; i < layer.weight.size(0); ++i) {
       double sum = layer.bias(i);
-      for (std::size_t j = 0; j < word.size(); ++j) sum += layer.weight(i, j) * word[j];
+      for (Index j = 0; j < std::ssize(word); ++j) sum += layer.weight(i, j) * word[j];
       y.back().push_back(sum);
     }
   }
@@ -55,17 +56,17 @@ Rows project(const Linear& layer, const Rows& x) {
 Rows look(const MultiHeadAttention& layer, const Rows& x, const Rows& memory, bool causal) {
   const Rows q = project(layer.query, x), k = project(layer.key, memory), v = project(layer.value, memory);
   Rows mixed;
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    const std::size_t visible = causal ? i + 1 : k.size();
+  for (Index i = 0; i < std::ssize(q); ++i) {
+    const Index visible = causal ? i + 1 : std::ssize(k);
     std::vector<double> weights(visible), mixture(v[0].size(), 0.0);
     double sum = 0;
-    for (std::size_t j = 0; j < visible; ++j) {
+    for (Index j = 0; j < visible; ++j) {
       double score = 0;
-      for (std::size_t d = 0; d < q[i].size(); ++d) score += q[i][d] * k[j][d];
-      sum += weights[j] = std::exp(score / std::sqrt(static_cast<double>(q[i].size())));
+      for (Index d = 0; d < std::ssize(q[i]); ++d) score += q[i][d] * k[j][d];
+      sum += weights[j] = std::exp(score / std::sqrt(double(q[i].size())));
     }
-    for (std::size_t j = 0; j < visible; ++j)
-      for (std::size_t d = 0; d < mixture.size(); ++d) mixture[d] += weights[j] / sum * v[j][d];
+    for (Index j = 0; j < visible; ++j)
+      for (Index d = 0; d < std::ssize(mixture); ++d) mixture[d] += weights[j] / sum * v[j][d];
     mixed.push_back(mixture);
   }
   return project(layer.output, mixed);
@@ -81,10 +82,10 @@ Rows feed_forward(const FeedForward& layer, const Rows& x) {
 // LN(x + f(x)), after every sublayer. Fresh norms have gain 1 and bias 0: they only centre and scale.
 Rows add_and_norm(const Rows& x, const Rows& change) {
   Rows out = x;
-  for (std::size_t t = 0; t < x.size(); ++t) {
-    const double C = static_cast<double>(x[t].size());
+  for (Index t = 0; t < std::ssize(x); ++t) {
+    const double C = double(x[t].size());
     double mean = 0, variance = 0;
-    for (std::size_t c = 0; c < x[t].size(); ++c) mean += (out[t][c] += change[t][c]) / C;
+    for (Index c = 0; c < std::ssize(x[t]); ++c) mean += (out[t][c] += change[t][c]) / C;
     for (const double value : out[t]) variance += (value - mean) * (value - mean) / C;
     for (double& value : out[t]) value = (value - mean) / std::sqrt(variance + 1e-5);
   }
@@ -106,8 +107,8 @@ Rows decoder_layer(const Block& block, const Rows& target, const Rows& memory) {
 
 double worst_difference(const Rows& by_hand, const Tensor& x) {  // (1, T, C)
   double worst = 0;
-  for (std::size_t t = 0; t < by_hand.size(); ++t)
-    for (std::size_t c = 0; c < by_hand[t].size(); ++c)
+  for (Index t = 0; t < std::ssize(by_hand); ++t)
+    for (Index c = 0; c < std::ssize(by_hand[t]); ++c)
       worst = std::max(worst, std::fabs(by_hand[t][c] - x(0, t, c)));
   return worst;
 }
@@ -126,15 +127,14 @@ void two_layers(Lesson& lesson) {
   const Tensor target = tensor({{0, 0, 0}, {0.1, 0.1, 0.0}, {0.9, 0.0, 0.1}, {0.1, 0.1, 0.9}});  // (T, C)
   const TransformerConfig config{.d_model = 3, .heads = 1, .d_ff = 5, .dropout = 0};
   Rng rng(lesson.seed);
-  const Block encoder(config, false, false, rng), decoder(config, true, true, rng);
+  const Block encoder(config, BlockKind::encoder, rng), decoder(config, BlockKind::decoder, rng);
 
   const Rows memory_by_hand = encoder_layer(encoder, rows_of(source));
   const Rows output_by_hand = decoder_layer(decoder, rows_of(target), memory_by_hand);
-  Context context;
-  const Tensor memory =
-      encoder(reshape(source, {1, 3, 3}), {}, {}, {}, context, 0);  // (1, S, C) -> (1, S, C)
-  const Tensor output = decoder(reshape(target, {1, 4, 3}), {.causal = true}, memory, {}, context,
-                                0);  // (1, T, C), (1, S, C) -> (1, T, C)
+  const Tensor memory = encoder(reshape(source, {1, 3, 3}));  // (1, S, C) -> (1, S, C)
+  const Tensor output =
+      decoder(reshape(target, {1, 4, 3}),
+              {.mask = {.causal = true}, .memory = {memory}});  // (1, T, C), (1, S, C) -> (1, T, C)
   lesson.say("What the encoder hands over, a row for each English word, seen in the light of the others:");
   lesson.numbers(memory[0], english);
   lesson.say(
@@ -167,21 +167,19 @@ double loss_on_noise(bool shifted, Index steps, std::uint64_t seed) {
                           rng);
   Adam adam(parameters_of(model), paper_adam());
   Rng noise(seed + 1);
-  Context context;
   const History history =
       train(adam, {.steps = steps, .schedule = {.peak = 5e-3, .warmup = 10}, .progress = false},
             {.loss = [&](Index) {
               IntTensor source({B, T}), target({B, T});
               for (Index i = 0; i < B * T; ++i) {
-                source[i] = static_cast<int>(first + noise.below(8));
-                target[i] = static_cast<int>(first + noise.below(8));
+                source[i] = int(first + noise.below(8));
+                target[i] = int(first + noise.below(8));
               }
-              const Tensor logits =
-                  model(source, {}, shifted ? shift_right(target, 1) : target, {}, context);  // (B, T, V)
+              const Tensor logits = model(source, shifted ? shift_right(target, 1) : target);  // (B, T, V)
               return StepLoss{cross_entropy(logits, target), B * T};
             }});
   double last = 0;
-  for (std::size_t i = history.steps.size() - 10; i < history.steps.size(); ++i)
+  for (Index i = std::ssize(history.steps) - 10; i < std::ssize(history.steps); ++i)
     last += history.steps[i].loss / 10;
   return last;
 }
@@ -195,9 +193,7 @@ void shifted_targets(Lesson& lesson) {
   const IntTensor target({1, 4}, {3, 4, 5, 2});
   const IntTensor reads = shift_right(target, 1);  // (1, T)
   std::vector<std::vector<std::string>> rows;
-  for (Index t = 0; t < 4; ++t)
-    rows.push_back({fmt::format("{}", t), words[static_cast<std::size_t>(reads[t])],
-                    words[static_cast<std::size_t>(target[t])]});
+  for (Index t = 0; t < 4; ++t) rows.push_back({fmt::format("{}", t), words[reads[t]], words[target[t]]});
   lesson.table({"place", "it reads", "it must write"}, rows);
   lesson.say(
       "What if one forgets to? Two small models get targets of random words that nobody can know. One reads "
@@ -235,20 +231,22 @@ void who_sees_what(Lesson& lesson) {
                            .dropout = 0},
                           rng);
   const NoGrad no_grad;
-  Context context;
-  const IntTensor source({1, 5}, {5, 6, 7, 8, 0}), length({1}, {4});  // the last word is padding
-  const IntTensor target({1, 6}, {1, 9, 10, 11, 12, 13});
-  const Tensor before = model(source, length, target, {}, context);  // (1, T, V)
-  const auto moved = [&](const IntTensor& other_source, const IntTensor& other_target) {
-    const Tensor after = model(other_source, length, other_target, {}, context);
+  const std::vector<int> source{5, 6, 7, 8, 0}, target{1, 9, 10, 11, 12, 13};
+  const auto logits = [&](const std::vector<int>& read, const std::vector<int>& written) {
+    const Tokens padded(IntTensor({1, 5}, read), IntTensor({1}, {4}));  // the last word is padding
+    return model(padded, written);                                      // (1, T, V)
+  };
+  const Tensor before = logits(source, target);
+  const auto moved = [&](const std::vector<int>& other_source, const std::vector<int>& other_target) {
+    const Tensor after = logits(other_source, other_target);
     std::vector<bool> moves;
     for (Index t = 0; t < 6; ++t)
       moves.push_back(max_difference(slice(after, 1, t, t + 1), slice(before, 1, t, t + 1)) > 1e-6);
     return moves;
   };
-  const std::vector<bool> by_target = moved(source, {{1, 6}, {1, 9, 10, 14, 12, 13}});
-  const std::vector<bool> by_source = moved({{1, 5}, {5, 6, 15, 8, 0}}, target);
-  const std::vector<bool> by_padding = moved({{1, 5}, {5, 6, 7, 8, 16}}, target);
+  const std::vector<bool> by_target = moved(source, {1, 9, 10, 14, 12, 13});
+  const std::vector<bool> by_source = moved({5, 6, 15, 8, 0}, target);
+  const std::vector<bool> by_padding = moved({5, 6, 7, 8, 16}, target);
   const auto marks = [](const std::string& name, const std::vector<bool>& moves) {
     std::vector<std::string> row{name};
     for (const bool move : moves) row.push_back(move ? "moves" : "·");
@@ -279,17 +277,16 @@ Traced shapes(Lesson& lesson, const Transformer& model) {
       lesson.fast ? "A small model (without --fast it is the paper's)" : "The paper's base model",
       config.encoder_layers, config.d_model, H, config.d_ff, V);
   const NoGrad no_grad;
-  Context context;
   AttentionMaps maps;
-  Context showing{.maps = &maps};
+  const Context showing{.maps = &maps};
   const IntTensor source({1, 5}, {11, 12, 13, 14, 2}), target({1, 4}, {1, 21, 22, 23});
-  const Tensor embedded = model.source_embedding(source);             // (1, S, C)
-  const Tensor placed = model.encoder.positions.add_to(embedded, 0);  // (1, S, C)
-  const Tensor memory = model.encode(source, {}, showing);            // (1, S, C)
-  const Tensor read = model.target_embedding(target);                 // (1, T, C)
-  const Tensor states = model.decoder(read, {}, showing, memory);     // (1, T, C)
-  const Tensor logits = model.target_embedding.logits(states);        // (1, T, V)
-  const Tensor guess = softmax(select(logits, 1, -1));                // (1, V)
+  const Tensor embedded = model.source_embedding(source);                  // (1, S, C)
+  const Tensor placed = model.encoder.positions.add_to(embedded);          // (1, S, C)
+  const Memory memory = model.encode(source, showing);                     // (1, S, C)
+  const Tensor read = model.target_embedding(target);                      // (1, T, C)
+  const Tensor states = model.decoder(read, {.memory = memory}, showing);  // (1, T, C)
+  const Tensor logits = model.logits(states);                              // (1, T, V)
+  const Tensor guess = softmax(select(logits, 1, -1));                     // (1, V)
   const auto map_shape = [&](const std::string& name) {
     for (const AttentionMap& map : maps)
       if (map.name == name) return map.weights.shape().str();
@@ -300,7 +297,7 @@ Traced shapes(Lesson& lesson, const Transformer& model) {
                 {"their embeddings · √d_model", embedded.shape().str(), "(B, S, C)"},
                 {"+ positions", placed.shape().str(), "(B, S, C)"},
                 {"encoder: who looks at whom", map_shape("encoder"), "(B, H, S, S)"},
-                {"encoder's output, the memory", memory.shape().str(), "(B, S, C)"},
+                {"encoder's output, the memory", memory.states.shape().str(), "(B, S, C)"},
                 {"target words, shifted", target.shape().str(), "(B, T)"},
                 {"decoder: self-attention, causal", map_shape("decoder"), "(B, H, T, T)"},
                 {"decoder: cross-attention", map_shape("cross"), "(B, H, T, S)"},
@@ -313,7 +310,7 @@ Traced shapes(Lesson& lesson, const Transformer& model) {
       config.d_model, config.d_model);
   lesson.claim(guess.shape() == Shape{1, V} && std::fabs(sum(guess).item() - 1) < 1e-3,
                "the guess is one probability for each of {} words; they sum to 1", V);
-  const Tensor whole = model(source, {}, target, {}, context);
+  const Tensor whole = model(source, target);
   lesson.claim(max_difference(whole, logits) < 1e-3, "and model(source, target) is these steps, in one call");
   return {5, 4, config.d_model, V, config.encoder_layers};
 }
@@ -408,7 +405,7 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
   const Tensor& table = model.target_embedding.table;
   const TransformerConfig base = base_config();
   const Pieces pieces = count_by_hand(base);
-  lesson.claim(model.source_embedding.table.body() == table.body(),
+  lesson.claim(model.source_embedding.table.is(table),
                "source and target share one table of shape {}, and it is in the list of parameters once",
                table.shape().str());
   lesson.say("In the paper's size, two more tables would be {} numbers more: over half of the model again.",
@@ -438,9 +435,9 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
   std::vector<std::vector<std::string>> rows;
   std::vector<double> millions;
   Index total = 0;
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (Index i = 0; i < std::ssize(names); ++i) {
     total += counts[i];
-    millions.push_back(1e-6 * static_cast<double>(counts[i]));
+    millions.push_back(1e-6 * double(counts[i]));
     rows.push_back({names[i], fmt::format("{}", counts[i])});
   }
   rows.push_back({"all", fmt::format("{}", total)});

@@ -8,6 +8,7 @@
 // B batch, T target time, S source time, V vocabulary.
 #include <algorithm>  // max, min_element
 #include <cmath>      // exp, log, pow
+#include <iterator>   // ssize
 
 #include "core/autograd.hpp"
 #include "lessons/support/lesson.hpp"
@@ -28,13 +29,12 @@ constexpr Index letters = 8, V = first_letter + letters, length = 8;
 double loss_by_hand(const Tensor& logits, const std::vector<int>& targets, double smoothing) {
   double total = 0;
   int counted = 0;
-  for (std::size_t t = 0; t < targets.size(); ++t) {
+  for (Index t = 0; t < std::ssize(targets); ++t) {
     if (targets[t] == pad) continue;  // nobody has to guess padding
     double sum = 0;
     for (Index v = 0; v < logits.size(1); ++v) sum += std::exp(logits(t, v));
     for (Index v = 0; v < logits.size(1); ++v) {
-      const double wanted =
-          (v == targets[t] ? 1 - smoothing : 0) + smoothing / static_cast<double>(logits.size(1));
+      const double wanted = (v == targets[t] ? 1 - smoothing : 0) + smoothing / double(logits.size(1));
       total -= wanted * (logits(t, v) - std::log(sum));  // − wanted · log p
     }
     ++counted;
@@ -95,7 +95,7 @@ void learning_rates(Lesson& lesson) {
   std::vector<std::vector<std::string>> rows;
   double worst = 0;
   for (const Index step : {1, 1000, 4000, 16000, 64000}) {
-    const double by_hand = rate_by_hand(static_cast<double>(step), 512, 4000);
+    const double by_hand = rate_by_hand(double(step), 512, 4000);
     worst = std::max(worst, std::fabs(by_hand / paper(step) - 1));
     rows.push_back(
         {fmt::format("{}", step), fmt::format("{:.2e}", by_hand), fmt::format("{:.2e}", paper(step))});
@@ -116,8 +116,8 @@ void learning_rates(Lesson& lesson) {
       {.kind = ScheduleKind::linear, .peak = peak, .warmup = 2000, .total = total},
       {.kind = ScheduleKind::constant, .peak = peak, .warmup = 2000}};
   for (Index step = 1; step <= total; step += 100) {
-    steps.push_back(static_cast<double>(step));
-    for (std::size_t i = 0; i < curves.size(); ++i) curves[i].y.push_back(1e4 * schedules[i](step));
+    steps.push_back(double(step));
+    for (Index i = 0; i < std::ssize(curves); ++i) curves[i].y.push_back(1e4 * schedules[i](step));
   }
   for (viz::Series& curve : curves) curve.x = steps;
   const viz::ChartOptions chart{
@@ -155,8 +155,7 @@ struct GameBatch {
 GameBatch make_game(Game game, Index B, Rng& rng) {
   GameBatch batch{IntTensor({B, length}), IntTensor({B, length + 1})};
   for (Index b = 0; b < B; ++b) {
-    for (Index s = 0; s < length; ++s)
-      batch.source(b, s) = static_cast<int>(first_letter + rng.below(letters));
+    for (Index s = 0; s < length; ++s) batch.source(b, s) = int(first_letter + rng.below(letters));
     for (Index s = 0; s < length; ++s)
       batch.target(b, s) = batch.source(b, game == Game::copy ? s : length - 1 - s);
     batch.target(b, length) = eos;
@@ -184,8 +183,9 @@ Transformer make_model(Rng& rng, Index layers = 1, real dropout = 0) {
 }
 
 // Teacher forcing: whatever the model would have written, at place t it reads the right words up to there.
-Tensor teach(const Transformer& model, const GameBatch& batch, Context& context, real smoothing) {
-  const Tensor logits = model(batch.source, {}, shift_right(batch.target, bos), {}, context);  // (B, T, V)
+Tensor teach(const Transformer& model, const GameBatch& batch, const Context& context = {},
+             real smoothing = 0) {
+  const Tensor logits = model(batch.source, shift_right(batch.target, bos), context);  // (B, T, V)
   return cross_entropy(logits, batch.target, {.smoothing = smoothing, .ignore = pad});
 }
 
@@ -199,12 +199,11 @@ void overfit_one_batch(Lesson& lesson) {
   const Transformer model = make_model(rng);
   Rng data(lesson.seed + 1);
   const GameBatch batch = make_game(Game::reverse, 8, data);
-  Context context;
   Adam adam(parameters_of(model), paper_adam());
   const History history = train(
       adam, {.steps = lesson.fast ? 80 : 150, .schedule = {.peak = 5e-3, .warmup = 10}, .progress = false},
       {.loss = [&](Index) {
-        return StepLoss{teach(model, batch, context, 0), batch.target.numel()};
+        return StepLoss{teach(model, batch), batch.target.numel()};
       }});
   std::vector<double> losses;
   for (const TrainPoint& point : history.steps) losses.push_back(point.loss);
@@ -226,15 +225,14 @@ struct Look {
 Look look_at(const Transformer& model, const GameBatch& probe, Game game, Index step) {
   const NoGrad no_grad;
   AttentionMaps maps;
-  Context showing{.maps = &maps};
-  model(probe.source, {}, shift_right(probe.target, bos), {}, showing);
+  model(probe.source, shift_right(probe.target, bos), {.maps = &maps});
   for (const AttentionMap& map : maps)
     if (map.name == "cross") {
       const Tensor mean_map =
           slice(mean(mean(map.weights, 0), 0), 0, 0, length);  // (B,H,T,S) -> (T,S), no <eos>
       double on_path = 0;
       for (Index t = 0; t < length; ++t)
-        on_path += mean_map(t, game == Game::copy ? t : length - 1 - t) / static_cast<double>(length);
+        on_path += mean_map(t, game == Game::copy ? t : length - 1 - t) / double(length);
       return {step, mean_map, on_path};
     }
   return {};
@@ -250,32 +248,29 @@ struct Lessons {
 // Letters right when the right ones are read before each (as in training), and when the model reads its own.
 void examine(const Transformer& model, Game game, Rng& data, Lessons& result) {
   const NoGrad no_grad;
-  Context context;
   const GameBatch test = make_game(game, 100, data);
-  result.perplexity_after = std::exp(teach(model, test, context, 0).item());
-  const IntTensor taught =
-      argmax(model(test.source, {}, shift_right(test.target, bos), {}, context));  // (B, T)
-  TransformerWriter writer(model, test.source, {});
+  result.perplexity_after = std::exp(teach(model, test).item());
+  const IntTensor taught = argmax(model(test.source, shift_right(test.target, bos)));  // (B, T)
+  TransformerWriter writer(model, test.source);
   const std::vector<std::vector<int>> alone =
       greedy(writer, {.start = bos, .end = eos, .max_length = length + 1});
   Index right_taught = 0, right_alone = 0, rows = 0;
   for (Index b = 0; b < 100; ++b) {
-    const std::vector<int>& written = alone[static_cast<std::size_t>(b)];
+    const std::vector<int>& written = alone[b];
     Index right = 0;
     for (Index t = 0; t < length; ++t) {
       right_taught += taught[b * (length + 1) + t] == test.target(b, t);
-      right +=
-          t < static_cast<Index>(written.size()) && written[static_cast<std::size_t>(t)] == test.target(b, t);
+      right += t < std::ssize(written) && written[t] == test.target(b, t);
     }
     right_alone += right;
-    rows += right == length && written.size() == static_cast<std::size_t>(length);
+    rows += right == length && std::ssize(written) == length;
     if (b < 3)
       result.examples.emplace_back(text_of(&test.source(b, 0), length),
-                                   text_of(written.data(), static_cast<Index>(written.size())));
+                                   text_of(written.data(), std::ssize(written)));
   }
-  result.letters_taught = static_cast<double>(right_taught) / static_cast<double>(100 * length);
-  result.letters_alone = static_cast<double>(right_alone) / static_cast<double>(100 * length);
-  result.rows_alone = static_cast<double>(rows) / 100;
+  result.letters_taught = double(right_taught) / double(100 * length);
+  result.letters_alone = double(right_alone) / double(100 * length);
+  result.rows_alone = double(rows) / 100;
 }
 
 Lessons learn(Lesson& lesson, Game game, Index steps) {
@@ -284,11 +279,11 @@ Lessons learn(Lesson& lesson, Game game, Index steps) {
   Adam adam(parameters_of(model), paper_adam());
   Rng data(lesson.seed + 2), noise(lesson.seed + 3);
   const GameBatch probe = make_game(game, 16, data);
-  Context training{.training = true, .rng = &noise}, evaluation;
+  const Context training{.training = true, .rng = &noise};
   Lessons result{};
   {
     const NoGrad no_grad;
-    result.perplexity_before = std::exp(teach(model, probe, evaluation, 0).item());
+    result.perplexity_before = std::exp(teach(model, probe).item());
   }
   result.looks.push_back(look_at(model, probe, game, 0));
   result.history =
@@ -303,9 +298,10 @@ Lessons learn(Lesson& lesson, Game game, Index steps) {
                    return StepLoss{teach(model, batch, training, real(0.1)), batch.target.numel()};
                  },
              .after_step =
-                 [&](Index step) {
+                 [&](const TrainPoint& point) {
                    for (const Index part : {16, 8, 4, 2, 1})
-                     if (step == steps / part) result.looks.push_back(look_at(model, probe, game, step));
+                     if (point.step == steps / part)
+                       result.looks.push_back(look_at(model, probe, game, point.step));
                  }});
   examine(model, game, data, result);
   return result;
@@ -319,8 +315,8 @@ std::vector<double> losses_of(const History& history) {
 
 // The loss of a model that is certain and right, with smoothed targets: their entropy.
 double smoothed_floor(double smoothing) {
-  const double other = smoothing / static_cast<double>(V), right = 1 - smoothing + other;
-  return -right * std::log(right) - static_cast<double>(V - 1) * other * std::log(other);
+  const double other = smoothing / double(V), right = 1 - smoothing + other;
+  return -right * std::log(right) - double(V - 1) * other * std::log(other);
 }
 
 void copy_and_reverse(Lesson& lesson) {
@@ -417,7 +413,7 @@ void copy_and_reverse(Lesson& lesson) {
   const double before = reverse.looks.front().on_path, after = reverse.looks.back().on_path;
   lesson.claim(lesson.fast ? after > before : after > 0.5,
                "the weight on the right letter went from {:.2f} (even: {:.2f}) to {:.2f}", before,
-               1.0 / static_cast<double>(length), after);
+               1.0 / double(length), after);
 
   lesson.section("Taught, and alone");
   lesson.say(
@@ -431,10 +427,9 @@ void one_pass_or_many(Lesson& lesson) {
   const Transformer model = make_model(rng);
   const GameBatch batch = make_game(Game::reverse, 4, data);
   const NoGrad no_grad;
-  Context context;
   const IntTensor reads = shift_right(batch.target, bos);
-  const Tensor at_once = model(batch.source, {}, reads, {}, context);  // (B, T, V)
-  TransformerWriter writer(model, batch.source, {});
+  const Tensor at_once = model(batch.source, reads);  // (B, T, V)
+  TransformerWriter writer(model, batch.source);
   double worst = 0;
   for (Index t = 0; t <= length; ++t) {
     IntTensor newest({4, 1});
@@ -454,7 +449,6 @@ History run_with(Lesson& lesson, Index warmup, Index steps) {
   const Transformer model = make_model(rng, 3);
   Adam adam(parameters_of(model), paper_adam());
   Rng data(lesson.seed + 4);
-  Context context;
   return train(adam,
                {.steps = steps,
                 .schedule = {.peak = 7e-3, .warmup = warmup},
@@ -462,7 +456,7 @@ History run_with(Lesson& lesson, Index warmup, Index steps) {
                 .label = warmup ? "with warm-up" : "without warm-up"},
                {.loss = [&](Index) {
                  const GameBatch batch = make_game(Game::copy, 16, data);
-                 return StepLoss{teach(model, batch, context, 0), batch.target.numel()};
+                 return StepLoss{teach(model, batch), batch.target.numel()};
                }});
 }
 
@@ -478,7 +472,7 @@ void warm_up(Lesson& lesson) {
   const std::vector<double> warm = losses_of(run_with(lesson, 100, steps));
   const auto end = [](const std::vector<double>& losses) {
     double sum = 0;
-    for (std::size_t i = losses.size() - 20; i < losses.size(); ++i) sum += losses[i] / 20;
+    for (Index i = std::ssize(losses) - 20; i < std::ssize(losses); ++i) sum += losses[i] / 20;
     return sum;
   };
   lesson.picture(
@@ -490,14 +484,14 @@ void warm_up(Lesson& lesson) {
                        .y_title = "loss",
                        .y_low = 0,
                        .x_guides = {{.at = 100, .label = "from here on equal rates"}},
-                       .y_guides = {{.at = std::log(static_cast<double>(letters)), .label = "guessing"}}}),
+                       .y_guides = {{.at = std::log(double(letters)), .label = "guessing"}}}),
       "Loss with and without warm-up",
       "Without warm-up the loss stays higher to the end, although from step 100 on both are trained alike: "
       "the first steps have done the damage.");
   lesson.claim(end(warm) < end(cold),
                "after {} steps the loss is {:.2f} without warm-up and {:.2f} with it (guessing among 8 "
                "letters: {:.2f})",
-               steps, end(cold), end(warm), std::log(static_cast<double>(letters)));
+               steps, end(cold), end(warm), std::log(double(letters)));
 }
 
 }  // namespace

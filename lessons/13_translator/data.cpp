@@ -1,12 +1,13 @@
 #include "lessons/13_translator/data.hpp"
 
 #include <algorithm>      // min
+#include <iterator>       // ssize
 #include <unordered_set>  // unordered_set
 
 #include "core/error.hpp"
 #include "nn/text/bpe.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"
 
 namespace attn {
 namespace {
@@ -16,7 +17,7 @@ constexpr Index validation_sentences = 250;
 Dataset toy(const Settings& settings) {
   const bool french = settings.pair == "en-fr";
   const Grammar& grammar = french ? english_french() : english_korean();
-  const std::uint64_t seed = static_cast<std::uint64_t>(settings.seed);
+  const std::uint64_t seed = std::uint64_t(settings.seed);
   Dataset data{.source_language = "English",
                .target_language = french ? "French" : "Korean",
                .train = grammar.generate(settings.pairs, seed, Grammar::Part::training),
@@ -35,13 +36,13 @@ Dataset toy(const Settings& settings) {
     data.dictionary = {{"yesterday", "어제"}, {"flowers", "꽃"}, {"two", "두"}, {"bought", "샀어요"}};
   }
   const std::vector<Grammar::WordPair> pairs = grammar.held_out();
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Grammar::WordPair& pair = pairs[pairs.size() - 1 - i * pairs.size() / 4];
+  for (Index i = 0; i < 3; ++i) {
+    const Grammar::WordPair& pair = pairs[std::ssize(pairs) - 1 - i * std::ssize(pairs) / 4];
     data.unseen.push_back("`" + pair.first[0] + "` with `" + pair.second[0] + (i < 2 ? "`," : "`"));
   }
   for (const Pair& pair :
        grammar.generate(validation_sentences + settings.test, seed + 1, Grammar::Part::held_out)) {
-    auto& part = data.validation.size() < validation_sentences ? data.validation : data.test;
+    auto& part = std::ssize(data.validation) < validation_sentences ? data.validation : data.test;
     part.push_back({pair.source, {pair.target}});
   }
   return data;
@@ -51,29 +52,28 @@ Dataset toy(const Settings& settings) {
 Index count_candidates(const std::vector<Pair>& pairs, Index max_words) {
   std::unordered_set<std::string_view> distinct;
   for (const Pair& pair : pairs)
-    if (max_words == 0 || static_cast<Index>(split_at_spaces(pair.source).size()) <= max_words)
-      distinct.insert(pair.source);
-  return static_cast<Index>(distinct.size());
+    if (max_words == 0 || std::ssize(split_at_spaces(pair.source)) <= max_words) distinct.insert(pair.source);
+  return std::ssize(distinct);
 }
 
-// At most a tenth of the sentences is for the test and a twentieth for validation, so that small corpora
-// work.
+// At most a tenth of the sentences is for the test and a twentieth for validation: small corpora work, too.
 Dataset corpus(const Settings& settings) {
   const std::vector<Pair> pairs = settings.corpus.empty()
                                       ? read_aligned(settings.source_file, settings.target_file)
                                       : read_pairs(settings.corpus);
   const Index candidates = count_candidates(pairs, settings.test_words);
   if (candidates < 20)
-    fail("{} distinct sentences of at most {} words are too few to keep some for a test; 20 are the least",
+    fail("{} distinct sentences of at most {} words: too few to hold some out for a test; give at least 20",
          candidates, settings.test_words);
   const Split split = split_by_source(pairs, {.test = std::min(settings.test, candidates / 10),
                                               .validation = std::min(validation_sentences, candidates / 20),
                                               .max_words = settings.test_words,
-                                              .seed = static_cast<std::uint64_t>(settings.seed)});
+                                              .seed = std::uint64_t(settings.seed)});
   Dataset data{"source", "target", split.train, split.validation, split.test, {}, {}, {}};
-  for (const TestSentence& sentence : split.validation) {  // the last one, or rather one of usual length
+  for (const TestSentence& sentence :
+       split.validation) {  // one of usual length if there is one, else the last
     data.watched = {sentence.source, sentence.references[0]};
-    if (const std::size_t words = split_at_spaces(sentence.source).size(); words >= 6 && words <= 8) break;
+    if (const Index words = std::ssize(split_at_spaces(sentence.source)); words >= 6 && words <= 8) break;
   }
   return data;
 }

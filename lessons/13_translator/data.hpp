@@ -1,9 +1,9 @@
-// Data: what the translator learns from, and what is kept from it to test with.
+// Data: what the translator learns from, and what is held out to test it.
 //
-// The toy pairs are written by a grammar (nn/text/toy_languages.hpp). Their test is of combinations: certain
-// pairs of words ("kind" with "girls") stand in no training sentence, and one of them in every test sentence.
-// Who passes cannot have learned sentences by heart. A corpus is divided by its source sentences, so that all
-// translations of one are on the same side.
+// A grammar writes the toy pairs (nn/text/toy_languages.hpp). They test new combinations: certain pairs of
+// words ("kind" with "girls") occur in no training sentence, and every test sentence has one. A model that
+// only memorised sentences fails. A corpus is split by its source sentences, so that all translations of a
+// sentence are on the same side.
 #pragma once
 
 #include <memory>  // shared_ptr
@@ -21,17 +21,17 @@ struct Dataset {
   std::vector<Pair> train;
   std::vector<TestSentence> validation, test;
   std::vector<std::string> unseen;  // a few of the combinations that only the test has
-  Pair watched;                     // whose translation is shown while it gets better
-  std::vector<Pair> dictionary;     // which of its words translates which, where order differs
+  Pair watched;                     // the pair whose translation is shown during training
+  std::vector<Pair> dictionary;     // its words and their translations, where the order differs
 };
 Dataset make_dataset(const Settings& settings);
 
 struct Vocabularies {
-  std::shared_ptr<const Vocabulary> source, target;  // one and the same for bpe
+  std::shared_ptr<const Vocabulary> source, target;  // the same object for bpe
 };
 Vocabularies learn_vocabularies(const Settings& settings, const std::vector<Pair>& train);
 
-// A sentence as the toy languages write it: spaces tidied, a capital in front, a full stop at the end.
+// A sentence as the toy languages write it: single spaces, a capital first, a full stop at the end.
 std::string tidy_sentence(const std::string& sentence);
 
 }  // namespace attn

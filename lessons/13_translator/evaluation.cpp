@@ -1,6 +1,7 @@
 #include "lessons/13_translator/evaluation.hpp"
 
 #include <algorithm>  // count, min
+#include <iterator>   // ssize
 
 #include "nn/text/metrics.hpp"
 
@@ -17,14 +18,14 @@ Scores evaluate(Lesson& lesson, const Translator& translator, const Dataset& dat
   const Scores scores{bleu(outputs, references).score, chrf(outputs, references),
                       exact_match(outputs, references)};
 
-  const auto is_right = [&](std::size_t i) {
+  const auto is_right = [&](Index i) {
     return std::count(references[i].begin(), references[i].end(), outputs[i]) > 0;
   };
   lesson.say("The first four of {} test sentences:", outputs.size());
-  for (std::size_t i = 0; i < std::min<std::size_t>(4, outputs.size()); ++i)
+  for (Index i = 0; i < std::min<Index>(4, std::ssize(outputs)); ++i)
     lesson.print("  {} {}\n    {}", is_right(i) ? "✓" : "✗", sources[i], outputs[i]);
-  std::size_t wrong = 0;
-  for (std::size_t i = 4; i < outputs.size() && wrong < 3; ++i) {
+  Index wrong = 0;
+  for (Index i = 4; i < std::ssize(outputs) && wrong < 3; ++i) {
     if (is_right(i)) continue;
     if (wrong++ == 0) lesson.say("Not as expected, for instance:");
     lesson.print("  ✗ {}\n    {}\n    expected: {}", sources[i], outputs[i], references[i][0]);

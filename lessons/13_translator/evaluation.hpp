@@ -9,7 +9,7 @@ namespace attn {
 
 struct Scores {
   double bleu, chrf;  // see nn/text/metrics.hpp
-  double exact;       // percent of translations that are, to the letter, a right one
+  double exact;       // percent of translations that equal a reference, letter by letter
 };
 
 // Translates the test sentences, prints some of them, right and wrong, and the scores.

@@ -1,8 +1,8 @@
 // Exercise 13: batches, decoding and a score for a translator.
 //
-// pad = 0, bos = 1 and eos = 2 are tokens, words are 3 and up. IntTensor({B, T}) makes a table of integers to
-// be filled (-1 until then); its elements are x(b, t), and x.shape()[1] is T. Each function may use the ones
-// above it.
+// pad = 0, bos = 1 and eos = 2 are tokens, words are 3 and up. IntTensor({B, T}) makes a table of
+// integers to be filled (-1 until then); its elements are x(b, t), and x.shape()[1] is T. Each function
+// may use the ones above it.
 //
 // Replace every todo(), then: make check-13
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace exercise {
 
-// Target sentences as one batch for teacher forcing. The decoder reads bos and the words; beside each it has
-// to write the token that comes next, and eos after the last word. Shorter rows are filled up with pad at the
-// end. A sentence may be empty.
+// Target sentences as one batch for teacher forcing. The decoder reads bos and the words; beside each it
+// has to write the token that comes next, and eos after the last word. Shorter rows are filled up with
+// pad at the end. A sentence may be empty.
 //   B sentences -> reads (B,T), writes (B,T), where T is the length of the longest sentence + 1
 //   dictate({{5, 6}, {7}}) = reads [[1, 5, 6], [1, 7, 0]], writes [[5, 6, 2], [7, 2, 0]]
 Dictation dictate(const std::vector<Sentence>& targets) {

@@ -12,11 +12,11 @@
 #include <algorithm>   // find_if, max, min, min_element
 #include <cmath>       // exp, log
 #include <filesystem>  // exists
+#include <iterator>    // ssize
 #include <map>         // map
 #include <optional>    // optional
 
 #include "core/autograd.hpp"
-#include "core/parallel.hpp"
 #include "lessons/13_translator/evaluation.hpp"
 #include "lessons/13_translator/show.hpp"
 #include "lessons/13_translator/talk.hpp"
@@ -37,15 +37,15 @@ struct Masks {
   viz::Matrix encoder, decoder, cross;  // of one sentence: (S, S), (T, T), (T, S); 1 is visible
 };
 
-Masks masks_of(const TranslationBatch& batch, Index b) {
-  const Index S = batch.source.shape()[1], T = batch.reads.shape()[1];
+Masks masks_of(const Batch& batch, Index b) {
+  const Index S = batch.source.ids.shape()[1], T = batch.targets.shape()[1];
   Masks masks{viz::Matrix(S, S), viz::Matrix(T, T), viz::Matrix(T, S)};
   for (Index i = 0; i < S; ++i)
-    for (Index j = 0; j < S; ++j) masks.encoder(i, j) = j < batch.source_lengths[b];
+    for (Index j = 0; j < S; ++j) masks.encoder(i, j) = j < batch.source.lengths[b];
   for (Index i = 0; i < T; ++i)
-    for (Index j = 0; j < T; ++j) masks.decoder(i, j) = j <= i && j < batch.read_lengths[b];
+    for (Index j = 0; j < T; ++j) masks.decoder(i, j) = j <= i && j < batch.decoder_input.lengths[b];
   for (Index i = 0; i < T; ++i)
-    for (Index j = 0; j < S; ++j) masks.cross(i, j) = j < batch.source_lengths[b];
+    for (Index j = 0; j < S; ++j) masks.cross(i, j) = j < batch.source.lengths[b];
   return masks;
 }
 
@@ -76,11 +76,11 @@ void one_batch(Lesson& lesson, const Run& run) {
     return pair.source.size() == shorter->source.size() + 3 && pair.target.size() > shorter->target.size();
   });
   if (longer == encoded.end()) return;
-  const TranslationBatch batch = batch_of(make_batch({*shorter, *longer}, {0, 1}));
+  const Batch batch = make_batch({*shorter, *longer}, {0, 1});
   for (Index b = 0; b < 2; ++b) {
-    lesson.print("  encoder reads   {}", joined(labels(*translator.source, batch.source, b)));
-    lesson.print("  decoder reads   {}", joined(labels(*translator.target, batch.reads, b)));
-    lesson.print("  and writes      {}\n", joined(labels(*translator.target, batch.writes, b)));
+    lesson.print("  encoder reads   {}", joined(labels(*translator.source, batch.source.ids, b)));
+    lesson.print("  decoder reads   {}", joined(labels(*translator.target, batch.decoder_input.ids, b)));
+    lesson.print("  and writes      {}\n", joined(labels(*translator.target, batch.targets, b)));
   }
   lesson.say(
       "What is written is what is read, one step on: the right answer so far is dictated (teacher forcing), "
@@ -97,8 +97,8 @@ void one_batch(Lesson& lesson, const Run& run) {
                                .high = 1,
                                .color_bar = false});
   };
-  const Words source = labels(*translator.source, batch.source, 0),
-              target = labels(*translator.target, batch.reads, 0);
+  const Words source = labels(*translator.source, batch.source.ids, 0),
+              target = labels(*translator.target, batch.decoder_input.ids, 0);
   lesson.picture(
       run.settings.name() + "-masks.png",
       viz::row({map(masks.encoder, "encoder", source, source), map(masks.decoder, "decoder", target, target),
@@ -109,19 +109,18 @@ void one_batch(Lesson& lesson, const Run& run) {
 
   // The model must not notice what is hidden from it.
   const NoGrad no_grad;
-  Context context;
-  const auto logits = [&](const IntTensor& read_source, const IntTensor& reads) {
-    return translator.model(read_source, batch.source_lengths, reads, batch.read_lengths, context);
+  const auto copy = [](const Tokens& tokens) {
+    return Tokens(IntTensor(tokens.ids.shape(), tokens.ids.values()), tokens.lengths);
   };
-  const auto copy = [](const IntTensor& ids) { return IntTensor(ids.shape(), ids.values()); };
-  const IntTensor other_source = copy(batch.source), other_reads = copy(batch.reads);
-  const Index S = batch.source.shape()[1], T = batch.reads.shape()[1];
-  other_source(0, S - 1) = Vocabulary::unk;                 // was <pad>
-  other_reads(1, T - 1) = Vocabulary::unk;                  // was the longer sentence's last word
-  const Tensor honest = logits(batch.source, batch.reads);  // (B, T, V)
-  const double padding = max_difference(honest, logits(other_source, batch.reads));
-  const double future =
-      max_difference(slice(honest, 1, 0, T - 1), slice(logits(batch.source, other_reads), 1, 0, T - 1));
+  const Tokens other_source = copy(batch.source), other_input = copy(batch.decoder_input);
+  const Index S = batch.source.ids.shape()[1], T = batch.targets.shape()[1];
+  other_source.ids(0, S - 1) = Vocabulary::unk;  // was <pad>
+  other_input.ids(1, T - 1) = Vocabulary::unk;   // was the longer sentence's last word
+  const Tensor honest = translator.model(batch.source, batch.decoder_input);  // (B, T, V)
+  const Tensor padded = translator.model(other_source, batch.decoder_input),
+               later = translator.model(batch.source, other_input);
+  const double padding = max_difference(honest, padded);
+  const double future = max_difference(slice(honest, 1, 0, T - 1), slice(later, 1, 0, T - 1));
   lesson.claim(
       padding == 0 && future == 0,
       "with another word in place of <pad>, or another last word, no logit before it moves by a bit");
@@ -130,19 +129,14 @@ void one_batch(Lesson& lesson, const Run& run) {
 // 2. Writing without dictation
 
 // Greedy decoding: begin with <bos>, ask for the next word, take the likeliest, append it, ask again, until
-// the model says <eos>, or until it has gone on for too long: a model that never says <eos> must not run for
-// ever.
+// the model says <eos>, or the sentence is too long: a model that never says <eos> must not run for ever.
 std::vector<int> write_by_hand(const Transformer& model, const std::vector<int>& source,
                                std::vector<double>& probabilities) {
   const NoGrad no_grad;
-  Context context;
-  const Tensor memory =
-      model.encode({{1, static_cast<Index>(source.size())}, source}, {}, context);  // (1, S, C)
+  const Memory memory = model.encode(source);  // states (1, S, C)
   std::vector<int> written{Vocabulary::bos};
-  while (static_cast<Index>(written.size()) <= model.config.max_length) {
-    const IntTensor so_far({1, static_cast<Index>(written.size())}, written);
-    const Tensor logits =
-        select(model.decode(so_far, {}, memory, {}, context), 1, -1);  // (1, V), after the last
+  while (std::ssize(written) <= model.config.max_length) {
+    const Tensor logits = select(model.decode(written, memory), 1, -1);  // (1, V), after the last
     const int next = argmax(logits)[0];
     probabilities.push_back(softmax(logits)(0, next));
     if (next == Vocabulary::eos) break;
@@ -157,15 +151,15 @@ void word_by_word(Lesson& lesson, const Run& run) {
       "In training the right words were dictated. Now the model reads what it wrote itself: <bos>, and then "
       "the likeliest next word each time, until it says <eos> (greedy decoding).");
   const Translator& translator = run.translator;
-  std::vector<int> source = translator.source->encode(run.data.watched.source);
-  source.push_back(Vocabulary::eos);
+  const std::vector<int> source = translator.encode(run.data.watched.source);
   std::vector<double> probabilities;
   const std::vector<int> written = write_by_hand(translator.model, source, probabilities);
   lesson.print("  {}", run.data.watched.source);
   std::string line;
-  for (std::size_t i = 0; i < probabilities.size(); ++i)
-    line += fmt::format(" {} {:.0f}%", i < written.size() ? translator.target->label(written[i]) : "<eos>",
-                        100 * probabilities[i]);
+  for (Index i = 0; i < std::ssize(probabilities); ++i)
+    line +=
+        fmt::format(" {} {:.0f}%", i < std::ssize(written) ? translator.target->label(written[i]) : "<eos>",
+                    100 * probabilities[i]);
   lesson.say(" {}", line);
   const std::string text = translator.target->decode(written);
   lesson.print("  {}", text);
@@ -176,34 +170,32 @@ void word_by_word(Lesson& lesson, const Run& run) {
 
 // 3. How good is it?
 
-// BLEU of one sentence: for n = 1 … 4, which share of its runs of n words stands in the reference, each run
-// counting at most as often as there (clipping); the geometric mean of the four; and a penalty for being
-// short.
+// BLEU of one sentence: for n = 1 … 4, the share of its runs of n words that occur in the reference, each run
+// counting at most as often as there (clipping); the geometric mean of the four; a penalty for brevity.
 struct BleuByHand {
   double precisions[4], brevity, score;
 };
 
 BleuByHand bleu_by_hand(const Words& output, const Words& reference) {
-  const auto count_runs = [](const Words& words, std::size_t n) {
+  const auto count_runs = [](const Words& words, Index n) {
     std::map<Words, int> counts;
-    for (std::size_t i = 0; i + n <= words.size(); ++i)
-      ++counts[Words(words.begin() + static_cast<std::ptrdiff_t>(i),
-                     words.begin() + static_cast<std::ptrdiff_t>(i + n))];
+    for (Index i = 0; i + n <= std::ssize(words); ++i)
+      ++counts[Words(words.begin() + i, words.begin() + i + n)];
     return counts;
   };
   BleuByHand result{};
   double log_sum = 0;
-  for (std::size_t n = 1; n <= 4; ++n) {
+  for (Index n = 1; n <= 4; ++n) {
     std::map<Words, int> in_reference = count_runs(reference, n);
     int matches = 0, total = 0;
     for (const auto& [run, count] : count_runs(output, n)) {
       matches += std::min(count, in_reference[run]);  // clipped
       total += count;
     }
-    result.precisions[n - 1] = static_cast<double>(matches) / total;
+    result.precisions[n - 1] = double(matches) / total;
     log_sum += std::log(result.precisions[n - 1]);
   }
-  const double c = static_cast<double>(output.size()), r = static_cast<double>(reference.size());
+  const double c = double(output.size()), r = double(reference.size());
   result.brevity = c < r ? std::exp(1 - r / c) : 1;
   result.score = 100 * result.brevity * std::exp(log_sum / 4);
   return result;
@@ -221,7 +213,11 @@ void how_bleu_counts(Lesson& lesson) {
   for (const std::string output :
        {"the black cat eats a red apple", "the black cat eats a small", "the black cat eats a a a a"}) {
     const BleuByHand by_hand = bleu_by_hand(tokenize_13a(output), tokenize_13a(reference));
-    worst = std::max(worst, std::fabs(by_hand.score - bleu({output}, {{reference}}).score));
+    const Bleu by_library = bleu({output}, {{reference}});
+    worst = std::max(worst, std::fabs(by_hand.score - by_library.score));
+    worst = std::max(worst, std::fabs(by_hand.brevity - by_library.brevity_penalty));
+    for (Index n = 0; n < 4; ++n)
+      worst = std::max(worst, std::fabs(100 * by_hand.precisions[n] - by_library.precisions[n]));
     rows.push_back({output});
     for (const double precision : by_hand.precisions)
       rows.back().push_back(fmt::format("{:.0f}%", 100 * precision));
@@ -252,7 +248,7 @@ void what_it_learns_from(Lesson& lesson, const Run& run) {
         "{} pairs of sentences ({} of them longer than {} tokens and left out). {} sentences are kept for "
         "the test: none of their translations was learned from.",
         data.train.size(), run.left_out, run.settings.max_length, data.test.size());
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, data.train.size()); ++i)
+  for (Index i = 0; i < std::min<Index>(3, std::ssize(data.train)); ++i)
     lesson.print("  {}\n    {}", data.train[i].source, data.train[i].target);
   if (run.settings.vocabulary == "word")
     lesson.say("A token is a word or a sign. Where spaces are not as usual the token says so: {}.",
@@ -280,7 +276,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   }
   if (end == TrainEnd::time_limit)
     lesson.print("The time is up. To go on for longer: {} resume{} --time-limit SECONDS", command, options);
-  show_curve(lesson, name, run.curve);
+  show_curve(lesson, name, run.history);
 
   how_bleu_counts(lesson);
   lesson.section("Sentences it has never seen");
@@ -307,7 +303,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   if (early) {  // not if the training went on from a later step
     lesson.section("Where it should look");
     lesson.say("At step {} it was still wrong: the loss was {:.2f} a token, where it is {:.4f} now.",
-               run.curve.validations.at(0).step, early->loss, look.loss);
+               run.history.validations.at(0).step, early->loss, look.loss);
     show_gradient(lesson, name, *early, look);
   }
   lesson.section("Several hypotheses: the beam");
@@ -337,18 +333,8 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
 
 // What can be asked for
 
-std::string stored_settings_of(const std::string& path) {
-  const Metadata metadata = load_metadata(path);
-  const auto found = metadata.find("settings");
-  if (found == metadata.end()) fail("{}: was not made by this program: it has no settings", path);
-  return found->second;
-}
-
 Lesson lesson_for(const Settings& settings) {
-  Lesson lesson({.name = "13_translator", .question = "Can all of it together translate?"});
-  lesson.fast = settings.fast;
-  lesson.seed = static_cast<std::uint64_t>(settings.seed);
-  lesson.out = settings.out;
+  Lesson lesson({.name = "13_translator", .question = "Can all of it together translate?"}, settings);
   lesson.print("13_translator: Can all of it together translate?");
   return lesson;
 }
@@ -361,27 +347,29 @@ int train_command(const Settings& settings, const std::string& program) {
   return train_and_show(lesson, *run, program);
 }
 
-int resume_command(int argc, char** argv, const Settings& asked) {
+int resume_command(const Settings& asked, const std::string& program) {
   const std::string path = asked.run_path();
   if (!std::filesystem::exists(path))
     fail("there is no training to go on with at {}{}", path,
          std::filesystem::exists(asked.weights_path()) ? fmt::format("; {} is finished", asked.weights_path())
                                                        : "");
-  const Settings settings = read_settings(argc, argv, stored_settings_of(path));
-  const std::unique_ptr<Run> run = Run::resume(settings);
+  Checkpoint file(path);
+  const Settings settings = with_stored(asked, file.entry("settings"));
+  const std::unique_ptr<Run> run = Run::resume(settings, std::move(file));
   Lesson lesson = lesson_for(settings);
-  return train_and_show(lesson, *run, argv[0]);
+  return train_and_show(lesson, *run, program);
 }
 
-int use_command(int argc, char** argv, const Settings& asked) {
+int use_command(const Settings& asked, const std::string& program) {
   std::string path = asked.weights_path();
   if (!std::filesystem::exists(path))
     path = asked.run_path();  // a training that was stopped knows something, too
   if (!std::filesystem::exists(path))
-    fail("there is no trained model at {}; train it first: {}{}", asked.weights_path(), argv[0],
+    fail("there is no trained model at {}; train it first: {}{}", asked.weights_path(), program,
          asked.options_text());
-  const Settings settings = read_settings(argc, argv, stored_settings_of(path));
-  const Translator translator = Translator::load(path);
+  Checkpoint file(path);
+  const Settings settings = with_stored(asked, file.entry("settings"));
+  const Translator translator = Translator::load(std::move(file));
   if (path == asked.run_path()) fmt::print(stderr, "13_translator: {} is not done training\n", path);
   if (settings.command == "translate") return talk(translator, settings);
   Lesson lesson = lesson_for(settings);
@@ -393,19 +381,10 @@ int use_command(int argc, char** argv, const Settings& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const Settings settings = read_settings(argc, argv);
-    set_thread_count(static_cast<int>(settings.threads));
-    if (settings.version) {
-      fmt::print("{}\n", version_text());
-      return 0;
-    }
+  return run_program("13_translator", [&] {
+    const Settings settings = read_settings({argv + 1, argv + argc});
     if (settings.command == "train") return train_command(settings, argv[0]);
-    if (settings.command == "resume") return resume_command(argc, argv, settings);
-    return use_command(argc, argv, settings);
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "13_translator: {}\n", error.what());
-    return 2;
-  }
+    if (settings.command == "resume") return resume_command(settings, argv[0]);
+    return use_command(settings, argv[0]);
+  });
 }

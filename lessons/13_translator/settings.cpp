@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>  // format
 
+#include <algorithm>          // find
 #include <filesystem>         // path
+#include <iterator>           // ssize
+#include <limits>             // numeric_limits
 #include <nlohmann/json.hpp>  // json
 
 #include "core/error.hpp"
-#include "core/parallel.hpp"  // thread_count
 #include "optim/schedule.hpp"
 
 namespace attn {
@@ -14,73 +16,51 @@ namespace {
 
 // Every setting that decides a run, once: options, checkpoints and comparisons read this list.
 template <class Visit>
-void for_each_run_setting(Settings& s, const Visit& visit) {
-  visit("pair", "en-fr|en-ko", "the toy languages to learn", s.pair, 0);
-  visit("pairs", "N", "how many toy sentences to learn from", s.pairs, 100);
-  visit("corpus", "FILE.tsv", "learn from your own pairs instead: source TAB target", s.corpus, 0);
-  visit("source", "FILE", "or from two files, line by line: this one", s.source_file, 0);
-  visit("target", "FILE", "and its translation", s.target_file, 0);
-  visit("vocabulary", "word|bpe", "one token a word, or pieces of words that both languages share",
-        s.vocabulary, 0);
-  visit("merges", "N", "merges that bpe learns", s.merges, 0);
-  visit("test", "N", "sentences kept from training to test with", s.test, 1);
-  visit("test-words", "N", "of a corpus, only sentences of at most so many words; 0: any", s.test_words, 0);
-  visit("max-length", "N", "tokens of a sentence; longer ones are left out", s.max_length, 8);
+void for_each_run_setting(const Visit& visit) {
+  visit("pair", &Settings::pair, {"en-fr|en-ko", "the toy languages to learn"});
+  visit("pairs", &Settings::pairs, {"N", "how many toy sentences to learn from", 100});
+  visit("corpus", &Settings::corpus, {"FILE.tsv", "learn from your own pairs instead: source TAB target"});
+  visit("source", &Settings::source_file, {"FILE", "or from two files, line by line: this one"});
+  visit("target", &Settings::target_file, {"FILE", "and its translation"});
+  visit("vocabulary", &Settings::vocabulary,
+        {"word|bpe", "one token per word, or pieces of words that both languages share"});
+  visit("merges", &Settings::merges, {"N", "merges that bpe learns"});
+  visit("test", &Settings::test, {"N", "sentences kept from training to test with", 1});
+  visit("test-words", &Settings::test_words,
+        {"N", "of a corpus, test only sentences of at most this many words; 0: any"});
+  visit("max-length", &Settings::max_length, {"N", "tokens of a sentence; longer ones are left out", 8});
 
-  visit("size", "tiny|small|base", "of the model; the next four change it", s.size, 0);
-  visit("d-model", "C", "channels", s.d_model, 1);
-  visit("heads", "H", "attention heads", s.heads, 1);
-  visit("layers", "N", "blocks of the encoder, and of the decoder", s.layers, 1);
-  visit("ff", "N", "hidden units of the feed-forward", s.d_ff, 1);
-  visit("positions", "NAME", "none, learned, sinusoidal, t5, alibi or rope", s.positions, 0);
-  visit("norm", "pre|post", "x + f(norm(x)), or norm(x + f(x)) as in the paper", s.norm, 0);
-  visit("dropout", "P", "share of activations dropped in training", s.dropout, 0);
+  visit("size", &Settings::size, {"tiny|small|base", "of the model; the next four change it"});
+  visit("d-model", &Settings::d_model, {"C", "channels", 1});
+  visit("heads", &Settings::heads, {"H", "attention heads", 1});
+  visit("layers", &Settings::layers, {"N", "blocks of the encoder, and of the decoder", 1});
+  visit("ff", &Settings::d_ff, {"N", "hidden units of the feed-forward", 1});
+  visit("positions", &Settings::positions, {"NAME", "none, learned, sinusoidal, t5, alibi or rope"});
+  visit("norm", &Settings::norm, {"pre|post", "x + f(norm(x)), or norm(x + f(x)) as in the paper"});
+  visit("dropout", &Settings::dropout, {"P", "fraction of activations dropped in training"});
 
-  visit("epochs", "E", "how often to go through all pairs", s.epochs, 0);
-  visit("steps", "N", "or how many steps to take; 0: by --epochs", s.steps, 0);
-  visit("batch", "N", "tokens of a batch", s.batch, 1);
-  visit("schedule", "NAME", "constant, noam, cosine or linear", s.schedule, 0);
-  visit("learning-rate", "R", "the highest; with noam a factor", s.learning_rate, 0);
-  visit("warmup", "N", "steps until then", s.warmup, 0);
-  visit("smoothing", "E", "of the labels", s.smoothing, 0);
-  visit("validations", "N", "looks at sentences not learned from, during training", s.validations, 1);
-  visit("seed", "N", "start of the random numbers", s.seed, 0);
+  visit("epochs", &Settings::epochs, {"E", "how often to go through all pairs"});
+  visit("steps", &Settings::steps, {"N", "or how many steps to take; 0: by --epochs"});
+  visit("batch", &Settings::batch, {"N", "tokens per batch", 1});
+  visit("schedule", &Settings::schedule, {"NAME", "constant, noam, cosine or linear"});
+  visit("learning-rate", &Settings::learning_rate, {"R", "the highest; with noam a factor"});
+  visit("warmup", &Settings::warmup, {"N", "steps until the learning rate is at its highest"});
+  visit("smoothing", &Settings::smoothing, {"E", "label smoothing"});
+  visit("validations", &Settings::validations, {"N", "how often to measure the loss on unseen sentences", 1});
+  visit("seed", &Settings::seed, {});  // a standard option
 }
 
-struct AddOption {
-  Options& options;
-  void operator()(const std::string& name, const char* value, const char* help, std::string& target,
-                  int) const {
-    options.add("--" + name, value, help, target);
-  }
-  template <class Number>
-  void operator()(const std::string& name, const char* value, const char* help, Number& target,
-                  int at_least) const {
-    options.add("--" + name, value, help, target, static_cast<Number>(at_least));
-  }
-};
+// What a checkpoint keeps: that, and defaults for using the model.
+template <class Visit>
+void for_each_stored_setting(const Visit& visit) {
+  for_each_run_setting(visit);
+  visit("beam", &Settings::beam, {"K", "hypotheses kept while translating; 1: greedy", 1});
+  visit("length-penalty", &Settings::length_penalty, {"A", "for the beam: ((5 + length) / 6)^A"});
+  visit("fast", &Settings::fast, {});  // a standard option
+}
 
-Options options_for(Settings& s) {
-  Options options("13_translator [train | translate [SENTENCE] | evaluate | resume] [options]",
-                  "It translates. Learns a language pair, shows what it has learned, and answers.");
-  for_each_run_setting(s, AddOption{options});
-  options.add("--time-limit", "SECONDS", "stop training then, to be resumed; 0: never", s.time_limit);
-  options.add("--beam", "K", "hypotheses kept while translating; 1: greedy", s.beam, 1);
-  options.add("--length-penalty", "A", "for the beam: ((5 + length) / 6)^A", s.length_penalty);
-  options.add("--checkpoint", "PATH", "the model's file; otherwise DIR/13_translator/NAME.safetensors",
-              s.checkpoint);
-  options.add("--threads", "N", "threads to compute with", s.threads, 1, 256);
-  options.add("--out", "DIR", "where pictures and results go", s.out);
-  options.add_flag("--fast", "a demonstration: a small model, a few seconds, many mistakes", s.fast);
-  options.add_flag("--version", "the kernels and the number of threads in use", s.version);
-  options.add_text(
-      "train      learns (the default), saves, tests and draws; Ctrl-C saves, `resume` goes on\n"
-      "translate  a sentence, or standard input line by line, or what you type at a prompt\n"
-      "evaluate   tests a trained model again, on the sentences that were kept from its training");
-  options.add_text(
-      "Defaults are for the toy pairs. With --corpus or --source they are: --vocabulary bpe --size base\n"
-      "--epochs 6 --batch 2000 --learning-rate 0.002 --warmup 400 --smoothing 0.1 --test 2000 --beam 4.");
-  return options;
+bool was_given(const Settings& settings, const std::string& name) {
+  return std::find(settings.given.begin(), settings.given.end(), "--" + name) != settings.given.end();
 }
 
 void use_size(Settings& s) {
@@ -94,10 +74,11 @@ void use_size(Settings& s) {
     throw UsageError(fmt::format("--size: '{}' is not one of tiny, small, base", s.size));
 }
 
-// The tried settings for what is to be learned.
-Settings recipe_for(const Settings& asked) {
+// The tried settings for what is to be learned, which is asked for by these six.
+Settings recipe_for(const Settings& asked, const std::string& size = "") {
   Settings s;
-  s.threads = thread_count();
+  s.pair = asked.pair, s.corpus = asked.corpus, s.source_file = asked.source_file;
+  s.target_file = asked.target_file, s.fast = asked.fast, s.seed = asked.seed;
   if (asked.fast) {
     s.size = "tiny", s.pairs = 10000, s.test = 200, s.steps = 700, s.batch = 600, s.dropout = 0;
     s.learning_rate = 1e-2, s.warmup = 40, s.validations = 4;
@@ -106,7 +87,7 @@ Settings recipe_for(const Settings& asked) {
     s.learning_rate = 2e-3, s.smoothing = 0.1, s.validations = 20, s.beam = 4;
   }
   if (!asked.is_toy()) s.vocabulary = "bpe";
-  if (asked.size != Settings{}.size) s.size = asked.size;
+  if (!size.empty()) s.size = size;
   use_size(s);
   return s;
 }
@@ -121,13 +102,12 @@ void check(const Settings& s) {
   one_of("--vocabulary", s.vocabulary, "word", "bpe");
   one_of("--norm", s.norm, "pre", "post");
   if (!s.corpus.empty() && (!s.source_file.empty() || !s.target_file.empty()))
-    throw UsageError("--corpus has both languages; give either it, or --source and --target");
+    throw UsageError("--corpus has both languages: give it, or --source and --target, not all");
   if (!s.is_toy() && s.pair != Settings{}.pair)
-    throw UsageError("--pair names toy languages; give either it, or a corpus");
+    throw UsageError("--pair names toy languages: give it or a corpus, not both");
   if (s.source_file.empty() != s.target_file.empty())
     throw UsageError("--source and --target need each other");
-  if (s.steps == 0 && s.epochs == 0)
-    throw UsageError("--epochs 0 and --steps 0: there would be nothing to do");
+  if (s.steps == 0 && s.epochs == 0) throw UsageError("--epochs 0 and --steps 0: there is nothing to train");
   if (s.smoothing >= 1) throw UsageError(fmt::format("--smoothing: {} is not below 1", s.smoothing));
   schedule_from_name(s.schedule);
   TransformerConfig config = s.config();
@@ -142,70 +122,86 @@ void take_command(Settings& s, const std::vector<std::string>& words) {
     throw UsageError(
         fmt::format("'{}' is not one of train, translate, evaluate, resume; --help tells more", s.command));
   if (s.command != "translate" && words.size() > 1)
-    throw UsageError(fmt::format("there is nothing to do with '{}' behind {}", words[1], s.command));
+    throw UsageError(fmt::format("unexpected '{}' after {}; --help tells more", words[1], s.command));
   if (words.size() == 2 && words[1].empty()) throw UsageError("translate: the sentence is empty");
-  for (std::size_t i = 1; i < words.size(); ++i) s.text += (i > 1 ? " " : "") + words[i];
-}
-
-nlohmann::json json_of(const Settings& settings) {
-  nlohmann::json json;
-  Settings copy = settings;
-  for_each_run_setting(
-      copy, [&](const char* name, const char*, const char*, const auto& value, int) { json[name] = value; });
-  return json;
+  for (Index i = 1; i < std::ssize(words); ++i) s.text += (i > 1 ? " " : "") + words[i];
 }
 
 Settings stored_settings(const std::string& stored) {
   const nlohmann::json json = nlohmann::json::parse(stored, nullptr, false);
   Settings s;
-  s.threads = thread_count();
   try {
-    for_each_run_setting(s, [&](const char* name, const char*, const char*, auto& value, int) {
-      if (json.contains(name)) json.at(name).get_to(value);
+    for_each_stored_setting([&](const char* name, auto member, const OptionInfo&) {
+      if (json.contains(name)) json.at(name).get_to(s.*member);
     });
-    s.beam = json.value("beam", Index{1});
-    s.length_penalty = json.value("length-penalty", 0.6);
-    s.fast = json.value("fast", false);
   } catch (const nlohmann::json::exception&) {
     fail("the settings kept with the model are damaged: {}", stored.substr(0, 60));
   }
   return s;
 }
 
+// `asked`, where what was not given comes from `base`.
+Settings completed(Settings asked, const Settings& base) {
+  for_each_stored_setting([&](const char* name, auto member, const OptionInfo&) {
+    if (!was_given(asked, name)) asked.*member = base.*member;
+  });
+  check(asked);
+  return asked;
+}
+
 }  // namespace
 
-Settings read_settings(int argc, char** argv, const std::string& stored) {
+Settings read_settings(const std::vector<std::string>& arguments) {
   Settings asked;
-  asked.threads = thread_count();
-  options_for(asked).parse(argc, argv);  // a first look, for the recipe
-  Settings settings = stored.empty() ? recipe_for(asked) : stored_settings(stored);
-  const nlohmann::json before = json_of(settings);
-  take_command(settings, options_for(settings).parse(argc, argv));
-  check(settings);
-  if (!stored.empty()) {
-    const nlohmann::json after = json_of(settings);
-    for (const auto& item : before.items()) {
-      const bool is_file = item.key() == "corpus" || item.key() == "source" || item.key() == "target";
-      if (!is_file && after[item.key()] != item.value())  // files may have moved; what is in them is checked
-        throw UsageError(fmt::format("this model was made with --{} {}; another value needs a new training",
-                                     item.key(), item.value().dump()));
-    }
-  }
-  return settings;
+  Options options("13_translator [train | translate [SENTENCE] | evaluate | resume] [options]",
+                  "It translates. Learns a language pair, shows what it has learned, and answers.");
+  for_each_stored_setting([&](const char* name, auto member, const OptionInfo& info) {
+    if (!info.help.empty()) options.add(std::string("--") + name, &(asked.*member), info);
+  });
+  options.add("--time-limit", &asked.time_limit,
+              {.value = "SECONDS", .help = "stop training then, to be resumed; 0: never"});
+  options.add("--checkpoint", &asked.checkpoint,
+              {.value = "PATH", .help = "the model's file; otherwise DIR/13_translator/NAME.safetensors"});
+  options.add_text(
+      "train      learns (the default), saves, tests and draws; Ctrl-C saves, `resume` continues\n"
+      "translate  a sentence, or standard input line by line, or what you type at a prompt\n"
+      "evaluate   tests a trained model again, on the sentences that were kept from its training");
+  options.add_text(
+      "Defaults are for the toy pairs. With --corpus or --source they are: --vocabulary bpe --size base\n"
+      "--epochs 6 --batch 2000 --learning-rate 0.002 --warmup 400 --smoothing 0.1 --test 2000 --beam 4.");
+  take_command(asked, asked.parse(options, arguments, std::numeric_limits<Index>::max()));
+  asked.given = options.given();
+  return with_recipe(asked);
+}
+
+Settings with_recipe(const Settings& asked) {
+  return completed(asked, recipe_for(asked, was_given(asked, "size") ? asked.size : ""));
+}
+
+Settings with_stored(const Settings& asked, const std::string& stored) {
+  const Settings base = stored_settings(stored);
+  for_each_run_setting([&](const std::string& name, auto member, const OptionInfo&) {
+    const bool is_file = name == "corpus" || name == "source" || name == "target";  // a file may have moved
+    if (!is_file && was_given(asked, name) && asked.*member != base.*member)
+      throw UsageError(fmt::format("this model was made with --{} {}; another value needs a new training",
+                                   name, base.*member));
+  });
+  return completed(asked, base);
 }
 
 std::string run_settings_json(const Settings& settings) {
-  nlohmann::json json = json_of(settings);
-  json["beam"] = settings.beam;
-  json["length-penalty"] = settings.length_penalty;
-  json["fast"] = settings.fast;
+  nlohmann::json json;
+  for_each_stored_setting(
+      [&](const char* name, auto member, const OptionInfo&) { json[name] = settings.*member; });
   return json.dump();
 }
 
 bool Settings::is_recipe() const {
-  Settings recipe = recipe_for(*this);
-  recipe.pair = pair, recipe.seed = seed;
-  return is_toy() && json_of(*this) == json_of(recipe);
+  const Settings recipe = recipe_for(*this);
+  bool same = is_toy();
+  for_each_run_setting(
+      [&](const char*, auto member, const OptionInfo&) { same &= this->*member == recipe.*member; });
+  return same;
 }
 
 std::string Settings::name() const {
@@ -215,7 +211,7 @@ std::string Settings::name() const {
 
 std::string Settings::weights_path() const {
   if (!checkpoint.empty()) return checkpoint;
-  return (std::filesystem::path(out) / "13_translator" / (name() + ".safetensors")).string();
+  return (out / "13_translator" / (name() + ".safetensors")).string();
 }
 
 std::string Settings::run_path() const {
@@ -229,7 +225,7 @@ std::string Settings::options_text() const {
   if (!corpus.empty()) text += " --corpus " + corpus;
   if (!source_file.empty()) text += " --source " + source_file + " --target " + target_file;
   if (fast) text += " --fast";
-  if (out != Settings{}.out) text += " --out " + out;
+  if (out != Settings{}.out) text += " --out " + out.string();
   return text;
 }
 
@@ -239,7 +235,7 @@ TransformerConfig Settings::config() const {
           .encoder_layers = layers,
           .decoder_layers = layers,
           .d_ff = d_ff,
-          .dropout = static_cast<real>(dropout),
+          .dropout = real(dropout),
           .positions = positions_from_name(positions),
           .max_length = max_length,
           .pre_norm = norm == "pre"};

@@ -5,11 +5,11 @@
 
 namespace attn {
 
-// One sentence on its way through the model, with everything that was looked at.
+// The cross-attention of one sentence and its right translation.
 struct Look {
   std::vector<std::string> read, written;  // S tokens, T tokens; both end with <eos>
-  std::vector<AttentionMap> cross;         // one a layer: weights (1, H, T, S) with their gradients
-  double loss;                             // of writing this, the right answer, a token on average
+  std::vector<AttentionMap> cross;         // one per layer: weights (1, H, T, S) with their gradients
+  double loss;                             // of the right translation, per token
 
   // How much each written token looks at each one read, over all heads and layers. (T, S)
   viz::Matrix mean_weights() const;
@@ -18,9 +18,9 @@ struct Look {
 };
 Look look_at(const Translator& translator, const Pair& pair);
 
-void show_curve(Lesson& lesson, const std::string& name, const Curve& curve);
+void show_curve(Lesson& lesson, const std::string& name, const History& history);
 void show_attention(Lesson& lesson, const std::string& name, const Look& look);
-// Early in training and now: where it looked, where the gradient pulled it, where it looks.
+// Where it looked early in training, where the gradient pulled it, and where it looks now.
 void show_gradient(Lesson& lesson, const std::string& name, const Look& early, const Look& now);
 void show_beam(Lesson& lesson, const std::string& name, const Translator& translator,
                const std::string& sentence, const Search& search);

@@ -5,9 +5,9 @@
 
 namespace exercise {
 
-// Both rows come from one sequence, bos w₁ … w_n eos: reads is all but its last token, writes all but its
-// first. So at every place the decoder has read everything before the word it has to write, and not that
-// word.
+// Both rows come from one sequence, bos w₁ … w_n eos: reads is all but its last token, writes all
+// but its first. So at every place the decoder has read everything before the word it has to write,
+// and not that word.
 Dictation dictate(const std::vector<Sentence>& targets) {
   std::size_t longest = 0;
   for (const Sentence& words : targets) longest = std::max(longest, words.size());
@@ -24,8 +24,8 @@ Dictation dictate(const std::vector<Sentence>& targets) {
   return batch;
 }
 
-// A mask is about keys. Only the decoder's also looks at the query, for its place: there the future is
-// hidden.
+// A mask is about keys. Only the decoder's also looks at the query, for its place: there
+// the future is hidden.
 ThreeMasks three_masks(const IntTensor& source, const IntTensor& reads) {
   const Index B = source.shape()[0], S = source.shape()[1], T = reads.shape()[1];
   ThreeMasks masks{zeros({B, S, S}), zeros({B, T, T}), zeros({B, T, S})};
@@ -41,8 +41,8 @@ ThreeMasks three_masks(const IntTensor& source, const IntTensor& reads) {
   return masks;
 }
 
-// The limit is no detail: a model that has not learned to say eos, or meets a strange sentence, would never
-// end.
+// The limit is no detail: a model that has not learned to say eos, or meets a strange
+// sentence, would never end.
 Sentence write_greedily(const Model& model, int max_length) {
   std::vector<int> written{bos};
   while (int(written.size()) <= max_length) {

@@ -1,14 +1,14 @@
 #include "lessons/13_translator/talk.hpp"
 
-#include <unistd.h>  // isatty
-
-#include <cstdio>    // fflush
-#include <cstdlib>   // getenv
-#include <iostream>  // cin
+#include <algorithm>  // find
+#include <cstdio>     // fflush
+#include <iostream>   // cin
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
+#include "core/text.hpp"                   // colored, on_terminal
 #include "lessons/13_translator/data.hpp"  // tidy_sentence
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 namespace attn {
 namespace {
@@ -18,18 +18,14 @@ void at_a_prompt(const Translator& translator, const Settings& settings) {
   const std::string from = settings.is_toy() ? "English" : "source";
   const std::string to = !settings.is_toy() ? "target" : korean ? "Korean" : "French";
   fmt::print("{} to {}. An empty line or Ctrl-D ends.\n", from, to);
-  const bool color = !std::getenv("NO_COLOR");
-  const auto shown = [&](const char* code, const std::string& text) {
-    return color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-  };
   std::string line;
   while (true) {
-    fmt::print("{} ", shown("1", from + ">"));
+    fmt::print("{} ", colored("1", from + ">"));
     std::fflush(stdout);
     if (!std::getline(std::cin, line)) return (void)fmt::print("\n");
     if (normalize_spaces(line).empty()) return;
     try {
-      fmt::print("{} {}\n", shown("36", fmt::format("{:>{}}:", to, from.size())),
+      fmt::print("{} {}\n", colored("36", fmt::format("{:>{}}:", to, from.size())),
                  answer(translator, settings, line));
     } catch (const Error& error) {
       fmt::print("{:>{}}  {}\n", "", from.size(), error.what());
@@ -37,7 +33,7 @@ void at_a_prompt(const Translator& translator, const Settings& settings) {
   }
 }
 
-// One line out for each line in, so that files stay aligned: an empty one where there is no translation.
+// Prints one line for each line it reads, so that files stay aligned; without a translation it is empty.
 int line_by_line(const Translator& translator, const Settings& settings) {
   int code = 0;
   Index number = 0;
@@ -61,20 +57,21 @@ int line_by_line(const Translator& translator, const Settings& settings) {
 std::string answer(const Translator& translator, const Settings& settings, const std::string& sentence) {
   const std::string tidy = settings.is_toy() ? tidy_sentence(sentence) : normalize_spaces(sentence);
   if (tidy.empty()) fail("there is nothing to translate");
-  const std::vector<std::string> unknown = translator.source->unknown(tidy);
-  if (!unknown.empty()) {
+  const std::vector<int> ids = translator.encode(tidy);
+  if (std::find(ids.begin(), ids.end(), Vocabulary::unk) != ids.end()) {
+    const std::vector<std::string> unknown = translator.source->unknown(tidy);
     std::string words;
     for (const std::string& word : unknown) words += (words.empty() ? "" : ", ") + printable(word);
-    const std::string where = !settings.is_toy()         ? "the corpus it has learned from"
+    const std::string where = !settings.is_toy()         ? "the corpus it learned from"
                               : settings.pair == "en-fr" ? "nn/text/english_french.grammar"
                                                          : "nn/text/english_korean.grammar";
-    fail("{} it has never seen: {} (the words it knows are those of {})",
-         unknown.size() == 1 ? "a word" : "words", words, where);
+    fail("{} it has never seen: {} (it knows the words of {})", unknown.size() == 1 ? "a word" : "words",
+         words, where);
   }
-  if (const Index tokens = translator.too_long(tidy))
-    fail("the sentence has {} tokens, but the model was made for {}; translate sentence by sentence", tokens,
-         translator.model.config.max_length);
-  return translator.translate(tidy, {settings.beam, settings.length_penalty});
+  if (std::ssize(ids) > translator.model.config.max_length)
+    fail("the sentence has {} tokens, but the model was made for {}; translate sentence by sentence",
+         ids.size(), translator.model.config.max_length);
+  return translator.translate_tokens({ids}, {settings.beam, settings.length_penalty})[0];
 }
 
 int talk(const Translator& translator, const Settings& settings) {
@@ -82,7 +79,7 @@ int talk(const Translator& translator, const Settings& settings) {
     fmt::print("{}\n", answer(translator, settings, settings.text));
     return 0;
   }
-  if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return line_by_line(translator, settings);
+  if (!on_terminal(stdin) || !on_terminal(stdout)) return line_by_line(translator, settings);
   at_a_prompt(translator, settings);
   return 0;
 }

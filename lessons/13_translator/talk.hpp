@@ -1,4 +1,4 @@
-// Talk: the trained translator answers; one sentence, a file line by line, or whatever is typed at a prompt.
+// Talk: the trained translator translates one sentence, a file line by line, or what is typed at a prompt.
 #pragma once
 
 #include "lessons/13_translator/settings.hpp"
@@ -6,12 +6,11 @@
 
 namespace attn {
 
-// The translation of a sentence. Throws an Error that can be shown when there can be none: it lists the words
-// that the model has never seen (with bpe there are none: any text is made of known pieces), or says that the
-// sentence is too long.
+// The translation of a sentence. Throws an Error to show to the user if the sentence is too long, or lists
+// the words that the model has never seen (with bpe there are none: any text is made of known pieces).
 std::string answer(const Translator& translator, const Settings& settings, const std::string& sentence);
 
-// Answers settings.text or, if there is none, standard input; returns the exit code.
+// Translates settings.text or, if it is empty, standard input; returns the exit code.
 int talk(const Translator& translator, const Settings& settings);
 
 }  // namespace attn

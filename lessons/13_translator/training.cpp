@@ -3,12 +3,12 @@
 #include <atomic>      // atomic
 #include <cmath>       // ceil
 #include <csignal>     // sigaction, SIGINT
-#include <filesystem>  // create_directories, exists, remove
-#include <sstream>     // istringstream
+#include <filesystem>  // create_directories, remove
+#include <iterator>    // ssize
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 #include "optim/progress.hpp"
 
 namespace attn {
@@ -16,14 +16,14 @@ namespace {
 
 std::atomic<bool> stop_asked = false;
 
-// While one is alive, the first Ctrl-C only asks the training to stop; the second ends the program as usual.
+// While one is alive, the first Ctrl-C asks the training to stop; a second one ends the program as usual.
 class CatchInterrupt {
  public:
   CatchInterrupt() {
     stop_asked = false;
     struct sigaction action {};
     action.sa_handler = [](int) { stop_asked = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_flags = int(SA_RESETHAND);
     sigaction(SIGINT, &action, &before_);
   }
   ~CatchInterrupt() { sigaction(SIGINT, &before_, nullptr); }
@@ -38,7 +38,7 @@ std::vector<EncodedPair> encode(const std::vector<Pair>& pairs, const Translator
                                 Index& left_out) {
   std::vector<EncodedPair> encoded = encode_pairs(pairs, *translator.source, *translator.target);
   left_out = drop_long(encoded, translator.model.config.max_length);
-  if (encoded.empty()) fail("no pair of sentences is as short as --max-length");
+  if (encoded.empty()) fail("every pair of sentences is longer than --max-length allows");
   return encoded;
 }
 
@@ -49,10 +49,10 @@ std::vector<EncodedPair> encode(const std::vector<TestSentence>& sentences, cons
   return encode(pairs, translator, left_out);
 }
 
-// What an untrained model says can be long: it has not learned to stop.
+// The output of an untrained model can be long: it has not learned to stop.
 std::string shortened(const std::string& sentence) {
   std::string text;
-  std::size_t count = 0;
+  Index count = 0;
   for (const Character& c : characters(sentence)) {
     if (++count > 70) return text + " …";
     text += c.bytes;
@@ -62,35 +62,11 @@ std::string shortened(const std::string& sentence) {
 
 Translator new_translator(const Settings& settings, const Dataset& data) {
   const Vocabularies vocabularies = learn_vocabularies(settings, data.train);
-  Rng rng(static_cast<std::uint64_t>(settings.seed));
+  Rng rng(std::uint64_t(settings.seed));
   return Translator(vocabularies.source, vocabularies.target, settings.config(), rng);
 }
 
 }  // namespace
-
-std::string Curve::text() const {
-  std::string text;
-  for (const TrainPoint& point : steps)
-    text += fmt::format("train\t{}\t{}\t{}\n", point.step, point.loss, point.learning_rate);
-  for (const ValidationPoint& point : validations)
-    text += fmt::format("validation\t{}\t{}\n", point.step, point.loss);
-  return text;
-}
-
-Curve Curve::from_text(const std::string& text) {
-  Curve curve;
-  std::istringstream lines(text);
-  std::string kind;
-  while (lines >> kind) {
-    TrainPoint point{};
-    lines >> point.step >> point.loss;
-    if (kind == "train")
-      lines >> point.learning_rate, curve.steps.push_back(point);
-    else
-      curve.validations.push_back({point.step, point.loss});
-  }
-  return curve;
-}
 
 Run::Run(const Settings& run_settings, Dataset dataset, Translator initial)
     : settings(run_settings),
@@ -99,7 +75,7 @@ Run::Run(const Settings& run_settings, Dataset dataset, Translator initial)
       train_(encode(data.train, translator, left_out)),
       validation_(encode(data.validation, translator)),
       optimizer_(parameters_of(translator.model), paper_adam()),
-      dropout_(static_cast<std::uint64_t>(settings.seed) + 1) {
+      dropout_(std::uint64_t(settings.seed) + 1) {
   rows_of(0);
 }
 
@@ -109,41 +85,37 @@ std::unique_ptr<Run> Run::start(const Settings& settings) {
   return std::unique_ptr<Run>(new Run(settings, std::move(data), std::move(translator)));
 }
 
-std::unique_ptr<Run> Run::resume(const Settings& settings) {
-  const std::string path = settings.run_path();
-  const Metadata metadata = load_metadata(path);
-  std::unique_ptr<Run> run(
-      new Run(settings, make_dataset(settings), Translator::from_metadata(path, metadata)));
-  const auto entry = [&](const char* key) { return metadata.count(key) ? metadata.at(key) : std::string(); };
-  if (entry("data") != run->fingerprint())
-    fail("{}: the sentences it was learning from have changed since; it cannot go on as before", path);
-  load_checkpoint(path, run->optimizer_, run->dropout_);
-  run->curve = Curve::from_text(entry("curve"));
+std::unique_ptr<Run> Run::resume(const Settings& settings, Checkpoint file) {
+  std::unique_ptr<Run> run(new Run(settings, make_dataset(settings), Translator::described_by(file)));
+  if (file.entry("data") != run->fingerprint())
+    fail("{}: the sentences it was learning from have changed since then; start a new training", file.path());
+  file.read_into(run->optimizer_, run->dropout_);
+  run->history = History::from_text(file.entry("curve"));
   return run;
 }
 
-// Each epoch goes through all sentences in an order of its own.
+// Each epoch goes through all pairs in an order of its own.
 const std::vector<Index>& Run::rows_of(Index batch) {
-  const Index epoch = plan_.empty() ? 0 : batch / static_cast<Index>(plan_.size());
+  const Index epoch = plan_.empty() ? 0 : batch / std::ssize(plan_);
   if (epoch != planned_epoch_) {
-    plan_ = plan_batches(train_, {.sentences = 0,
-                                  .tokens = settings.batch,
-                                  .seed = static_cast<std::uint64_t>(settings.seed + 1000 * epoch)});
+    plan_ = plan_batches(
+        train_,
+        {.sentences = 0, .tokens = settings.batch, .seed = std::uint64_t(settings.seed + 1000 * epoch)});
     planned_epoch_ = epoch;
   }
-  return plan_[static_cast<std::size_t>(batch) % plan_.size()];
+  return plan_[batch % std::ssize(plan_)];
 }
 
 Index Run::total_steps() const {
   if (settings.steps > 0) return settings.steps;
-  return static_cast<Index>(std::ceil(settings.epochs * static_cast<double>(plan_.size())));
+  return Index(std::ceil(settings.epochs * double(plan_.size())));
 }
 
 std::string Run::fingerprint() const {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const EncodedPair& pair : train_)
     for (const std::vector<int>* side : {&pair.source, &pair.target})
-      for (const int id : *side) hash = (hash ^ static_cast<std::uint64_t>(id)) * 0x100000001b3;
+      for (const int id : *side) hash = (hash ^ std::uint64_t(id)) * 0x100000001b3;
   return fmt::format("{} pairs, {:016x}", train_.size(), hash);
 }
 
@@ -152,7 +124,7 @@ void Run::save_run() const {
   metadata["settings"] = run_settings_json(settings);
   metadata["steps"] = fmt::format("{}", total_steps());
   metadata["data"] = fingerprint();
-  metadata["curve"] = curve.text();
+  metadata["curve"] = history.text();
   save_checkpoint(settings.run_path(), optimizer_, dropout_, metadata);
 }
 
@@ -161,7 +133,7 @@ void Run::save_weights() const {
   metadata["settings"] = run_settings_json(settings);
   save_model(settings.weights_path(), parameters_of(translator.model), metadata);
   const std::filesystem::path weights = settings.weights_path();
-  write_file_atomically(std::filesystem::path(weights).replace_extension(".losses.tsv"), {curve.text()});
+  write_file_atomically(std::filesystem::path(weights).replace_extension(".losses.tsv"), {history.text()});
 }
 
 TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
@@ -169,7 +141,6 @@ TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
   const std::filesystem::path folder = std::filesystem::path(settings.weights_path()).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder);  // better now than after the training
   const Index steps = total_steps(), every = std::max<Index>(1, steps / settings.validations);
-  const Index thinning = std::max<Index>(1, steps / 1000);
   const TrainOptions options{.steps = steps,
                              .schedule = {.kind = schedule_from_name(settings.schedule),
                                           .peak = settings.learning_rate,
@@ -177,41 +148,29 @@ TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
                                           .total = steps,
                                           .d_model = settings.d_model},
                              .validate_every = every,
+                             .record_every = std::max<Index>(1, steps / 1000),
                              .label = "training",
                              .time_limit = settings.time_limit};
-  std::vector<TrainPoint>& points = curve.steps;
-  const auto loss_of = [&](Index batch) {
-    const TranslationBatch tensors = batch_of(make_batch(train_, rows_of(batch)));
-    Context context{.training = true, .rng = &dropout_};
-    return StepLoss{translator.loss(tensors, context, static_cast<real>(settings.smoothing)),
-                    tensors.source.numel() + tensors.reads.numel()};
+  const auto loss = [&](Index number) {
+    const Batch batch = make_batch(train_, rows_of(number));
+    const Context context{.training = true, .rng = &dropout_};
+    return StepLoss{translator.loss(batch, context, real(settings.smoothing)),
+                    batch.source.ids.numel() + batch.targets.numel()};
   };
-  double newest = 0;
-  const History history =
-      attn::train(optimizer_, options,
-                  {.loss =
-                       [&](Index batch) {
-                         StepLoss step = loss_of(batch);
-                         newest = step.loss.item();
-                         return step;
-                       },
-                   .validate =
-                       [&] {
-                         const double loss = translator.mean_loss(validation_);
-                         curve.validations.push_back({optimizer_.steps, loss});
-                         if (on_terminal()) fmt::print("\r\033[K");  // the bar is drawn again below
-                         lesson.print("  step {:5}  validation {:.4f}   {}", optimizer_.steps, loss,
-                                      shortened(translator.translate(data.watched.source)));
-                         if (optimizer_.steps < steps) save_run();
-                         return loss;
-                       },
-                   .after_step =
-                       [&](Index step) {
-                         if (step % thinning == 0 || step == 1)
-                           points.push_back({step, newest, options.schedule(step), 0});
-                         if (step == every) early_look();
-                       },
-                   .interrupted = [] { return stop_asked.load(); }});
+  const auto after_step = [&](const TrainPoint& point) {
+    if (point.step == every) early_look();
+    if (point.step % every != 0) return;
+    if (on_terminal()) fmt::print("\r\033[K");  // the bar is drawn again below
+    lesson.print("  step {:5}  validation {:.4f}   {}", point.step, history.validations.back().loss,
+                 shortened(translator.translate(data.watched.source)));
+    if (point.step < steps) save_run();
+  };
+  attn::train(optimizer_, options,
+              {.loss = loss,
+               .validate = [&] { return translator.mean_loss(validation_); },
+               .after_step = after_step,
+               .interrupted = [] { return stop_asked.load(); }},
+              history);
 
   if (optimizer_.steps >= steps) {  // even if it was stopped at its very last step
     save_weights();

@@ -9,6 +9,7 @@
 #include <algorithm>  // max, min, sort
 #include <chrono>     // steady_clock
 #include <cmath>      // exp, log, pow
+#include <iterator>   // ssize
 #include <map>        // map
 #include <numeric>    // iota
 #include <set>        // set
@@ -44,12 +45,12 @@ class TableWriter : public Writer {
  public:
   Index rows() const override { return rows_; }
   Tensor next(const IntTensor& tokens) override {  // (rows, 1) -> (rows, V)
-    Tensor logits = full({rows_, static_cast<Index>(words.size())}, real(-30));
+    Tensor logits = full({rows_, std::ssize(words)}, real(-30));
     for (Index r = 0; r < rows_; ++r)
-      for (const auto& [word, p] : after(tokens(r, 0))) logits(r, word) = static_cast<real>(std::log(p));
+      for (const auto& [word, p] : after(tokens(r, 0))) logits(r, word) = real(std::log(p));
     return logits;
   }
-  void reorder(const std::vector<int>& rows) override { rows_ = static_cast<Index>(rows.size()); }
+  void reorder(const std::vector<int>& rows) override { rows_ = std::ssize(rows); }
 
  private:
   Index rows_ = 1;
@@ -57,7 +58,7 @@ class TableWriter : public Writer {
 
 std::string sentence_of(const std::vector<int>& tokens) {
   std::string text;
-  for (const int token : tokens) text += (text.empty() ? "" : " ") + words[static_cast<std::size_t>(token)];
+  for (const int token : tokens) text += (text.empty() ? "" : " ") + words[token];
   return text;
 }
 
@@ -114,8 +115,6 @@ struct Translator {
   std::vector<Pair> test;
 };
 
-IntTensor tensor_of(const Batch& batch) { return {{batch.rows, batch.cols}, batch.ids}; }
-
 Translator train_translator(Lesson& lesson) {
   lesson.section("A translator that is not quite sure");
   const std::vector<Pair> pairs = english_french().generate(3000, lesson.seed, Grammar::Part::training);
@@ -137,7 +136,7 @@ Translator train_translator(Lesson& lesson) {
   const std::vector<EncodedPair> encoded = encode_pairs(pairs, *t.english, *t.french);
   std::vector<std::vector<Index>> plan;
   const Index steps = lesson.fast ? 150 : 450;
-  for (std::uint64_t epoch = 0; static_cast<Index>(plan.size()) < steps; ++epoch)
+  for (std::uint64_t epoch = 0; std::ssize(plan) < steps; ++epoch)
     for (const std::vector<Index>& rows :
          plan_batches(encoded, {.sentences = 32, .seed = lesson.seed + epoch}))
       plan.push_back(rows);
@@ -146,35 +145,30 @@ Translator train_translator(Lesson& lesson) {
       "steps: stopped early, so that it still hesitates.",
       t.french->size(), steps);
   Adam adam(parameters_of(*t.model), paper_adam());
-  Context training{.training = true, .rng = &noise};
+  const Context training{.training = true, .rng = &noise};
   const History history =
       train(adam, {.steps = steps, .schedule = {.peak = 3e-3, .warmup = 20}, .label = "English to French"},
             {.loss = [&](Index step) {
-              const PairBatch batch = make_batch(encoded, plan[static_cast<std::size_t>(step)]);
-              const Index B = batch.target.rows, T = batch.target.cols - 1;
-              IntTensor reads({B, T}), writes({B, T});  // all but the last token, all but <bos>
-              for (Index b = 0; b < B; ++b)
-                for (Index i = 0; i < T; ++i)
-                  reads(b, i) = batch.target.at(b, i), writes(b, i) = batch.target.at(b, i + 1);
-              const Tensor logits =
-                  (*t.model)(tensor_of(batch.source), {{B}, batch.source.lengths}, reads, {}, training);
+              const Batch batch = make_batch(encoded, plan[step]);
+              const Tensor logits = (*t.model)(batch.source, batch.decoder_input, training);
               return StepLoss{
-                  cross_entropy(logits, writes, {.smoothing = real(0.1), .ignore = Vocabulary::pad}), B * T};
+                  cross_entropy(logits, batch.targets, {.smoothing = real(0.1), .ignore = Vocabulary::pad}),
+                  batch.targets.numel()};
             }});
   lesson.claim(history.steps.back().loss < history.steps.front().loss, "its loss fell from {:.1f} to {:.2f}",
                history.steps.front().loss, history.steps.back().loss);
   return t;
 }
 
-IntTensor source_of(const Translator& t, const std::string& text) {
+std::vector<int> source_of(const Translator& t, const std::string& text) {
   std::vector<int> ids = t.english->encode(text);
   ids.push_back(eos);
-  return {{1, static_cast<Index>(ids.size())}, ids};
+  return ids;
 }
 
 // The sum of log p over the words and the end, as the model sees a given translation.
-double log_probability(const Translator& t, const IntTensor& source, std::vector<int> tokens) {
-  TransformerWriter writer(*t.model, source, {});
+double log_probability(const Translator& t, const std::vector<int>& source, std::vector<int> tokens) {
+  TransformerWriter writer(*t.model, source);
   double total = 0;
   int newest = bos;
   tokens.push_back(eos);
@@ -189,8 +183,8 @@ double log_probability(const Translator& t, const IntTensor& source, std::vector
 
 constexpr Index longest = 24;
 
-BeamResult beams(const Translator& t, const IntTensor& source, Index width, double alpha) {
-  TransformerWriter writer(*t.model, source, {});
+BeamResult beams(const Translator& t, const std::vector<int>& source, Index width, double alpha) {
+  TransformerWriter writer(*t.model, source);
   return beam_search(
       writer, {.start = bos, .end = eos, .max_length = longest, .width = width, .length_penalty = alpha});
 }
@@ -204,7 +198,7 @@ void draw_tree(Lesson& lesson, const Translator& t) {
   const Pair* chosen = &order.front();
   std::vector<int> by_greedy;
   for (const Pair& pair : order) {
-    TransformerWriter writer(*t.model, source_of(t, pair.source), {});
+    TransformerWriter writer(*t.model, source_of(t, pair.source));
     const std::vector<int> first = greedy(writer, {.start = bos, .end = eos, .max_length = longest})[0];
     if (beams(t, source_of(t, pair.source), width, 0.6).hypotheses[0].tokens != first) {
       chosen = &pair;
@@ -212,30 +206,29 @@ void draw_tree(Lesson& lesson, const Translator& t) {
       break;
     }
   }
-  const IntTensor source = source_of(t, chosen->source);
+  const std::vector<int> source = source_of(t, chosen->source);
   const BeamResult result = beams(t, source, width, 0.6);
   std::vector<bool> on_best(result.tree.size(), false);
-  for (int at = result.hypotheses[0].node; at >= 0; at = result.tree[static_cast<std::size_t>(at)].parent)
-    on_best[static_cast<std::size_t>(at)] = true;
+  for (Index at = result.hypotheses[0].node; at >= 0; at = result.tree[at].parent) on_best[at] = true;
   // Of what was dropped, only the best after each word is drawn: the tree stays readable.
   std::vector<viz::TreeNode> nodes;
   std::vector<int> number(result.tree.size(), -1), dropped(result.tree.size(), 0);
-  int deepest = 0;
-  for (std::size_t i = 0; i < result.tree.size(); ++i) {
+  Index deepest = 0;
+  for (Index i = 0; i < std::ssize(result.tree); ++i) {
     const BeamNode& node = result.tree[i];
-    const std::size_t parent = static_cast<std::size_t>(std::max(node.parent, 0));
+    const Index parent = std::max<Index>(node.parent, 0);
     if (!node.kept && dropped[parent]++ > 0) continue;
-    number[i] = static_cast<int>(nodes.size());
+    number[i] = int(nodes.size());
     deepest = std::max(deepest, node.depth);
     nodes.push_back({.label = t.french->label(node.token),
                      .detail = node.parent < 0 ? "" : fmt::format("{:.2f}", node.log_probability),
                      .parent = node.parent < 0 ? -1 : number[parent],
-                     .branch = on_best[i]  ? viz::Branch::Best
-                               : node.kept ? viz::Branch::Kept
-                                           : viz::Branch::Pruned});
+                     .branch = on_best[i]  ? viz::Branch::best
+                               : node.kept ? viz::Branch::kept
+                                           : viz::Branch::pruned});
   }
   std::vector<std::string> steps = {"start"};
-  for (int depth = 1; depth <= deepest; ++depth) steps.push_back(fmt::format("word {}", depth));
+  for (Index depth = 1; depth <= deepest; ++depth) steps.push_back(fmt::format("word {}", depth));
   lesson.say("`{}`, a beam of {}. Its hypotheses, best first:", chosen->source, width);
   std::vector<std::vector<std::string>> rows;
   for (const Hypothesis& hypothesis : result.hypotheses)
@@ -280,18 +273,17 @@ void beam_on_sentences(Lesson& lesson, const Translator& t) {
   double sum_greedy = 0, sum_beam = 0;
   std::vector<double> lengths(3, 0.0);
   for (Index i = 0; i < count; ++i) {
-    const IntTensor source = source_of(t, t.test[static_cast<std::size_t>(i)].source);
-    TransformerWriter writer(*t.model, source, {});
+    const std::vector<int> source = source_of(t, t.test[i].source);
+    TransformerWriter writer(*t.model, source);
     const std::vector<int> first = greedy(writer, {.start = bos, .end = eos, .max_length = longest})[0];
     same_as_greedy += beams(t, source, 1, 0.6).hypotheses[0].tokens == first;
-    for (std::size_t a = 0; a < alphas.size(); ++a) {
+    for (Index a = 0; a < std::ssize(alphas); ++a) {
       const Hypothesis best = beams(t, source, 4, alphas[a]).hypotheses[0];
-      lengths[a] += static_cast<double>(best.tokens.size()) / static_cast<double>(count);
+      lengths[a] += double(best.tokens.size()) / double(count);
       if (a > 0) continue;
       const double by_greedy = log_probability(t, source, first);
       at_least_as_likely += best.log_probability > by_greedy - 1e-3;
-      sum_greedy += by_greedy / static_cast<double>(count),
-          sum_beam += best.log_probability / static_cast<double>(count);
+      sum_greedy += by_greedy / double(count), sum_beam += best.log_probability / double(count);
     }
   }
   lesson.claim(same_as_greedy >= count - 1, "a beam of 1 writes what greedy writes: {} of {} sentences",
@@ -311,18 +303,17 @@ void beam_on_sentences(Lesson& lesson, const Translator& t) {
 // 4. Drawing lots
 
 // Temperature, then the k likeliest, then of these the likeliest that reach p: by loops.
-std::vector<double> distribution_by_hand(const std::vector<double>& logits, double temperature, std::size_t k,
+std::vector<double> distribution_by_hand(const std::vector<double>& logits, double temperature, Index k,
                                          double p) {
-  std::vector<std::size_t> order(logits.size());
+  std::vector<Index> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
-  order.resize(std::min(k, order.size()));
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return logits[a] > logits[b]; });
+  order.resize(std::min(k, std::ssize(order)));
   double sum = 0;
-  for (const std::size_t i : order) sum += std::exp(logits[i] / temperature);
+  for (const Index i : order) sum += std::exp(logits[i] / temperature);
   std::vector<double> chosen(logits.size(), 0.0);
   double reached = 0;
-  for (const std::size_t i : order) {  // the word that crosses p still belongs to them
+  for (const Index i : order) {  // the word that crosses p still belongs to them
     if (reached >= p) break;
     reached += chosen[i] = std::exp(logits[i] / temperature) / sum;
   }
@@ -351,17 +342,15 @@ void drawing_lots(Lesson& lesson, const Translator& t) {
   const std::vector<double> p = {0.4, 0.3, 0.15, 0.1, 0.05};
   std::vector<double> logs;
   std::vector<real> logits;
-  for (const double value : p)
-    logs.push_back(std::log(value)), logits.push_back(static_cast<real>(std::log(value)));
+  for (const double value : p) logs.push_back(std::log(value)), logits.push_back(real(std::log(value)));
   double worst = 0;
   std::vector<std::vector<std::string>> rows;
   for (const Setting& s : settings) {
-    const std::vector<double> by_hand =
-        distribution_by_hand(logs, s.temperature, s.k ? static_cast<std::size_t>(s.k) : 5, s.p);
+    const std::vector<double> by_hand = distribution_by_hand(logs, s.temperature, s.k ? s.k : 5, s.p);
     const std::vector<double> library =
         sampling_distribution(logits.data(), 5, {.temperature = s.temperature, .top_k = s.k, .top_p = s.p});
     rows.push_back({s.name});
-    for (std::size_t i = 0; i < 5; ++i) {
+    for (Index i = 0; i < 5; ++i) {
       worst = std::max(worst, std::fabs(by_hand[i] - library[i]));
       rows.back().push_back(fmt::format("{:.3f}", library[i]));
     }
@@ -375,39 +364,36 @@ void drawing_lots(Lesson& lesson, const Translator& t) {
   double largest = -1;
   std::vector<real> doubt;
   std::string where;
-  for (std::size_t i = 0; i < 8; ++i) {
-    const IntTensor source = source_of(t, t.test[i].source);
-    TransformerWriter asking(*t.model, source, {});
+  for (Index i = 0; i < 8; ++i) {
+    const std::vector<int> source = source_of(t, t.test[i].source);
+    TransformerWriter asking(*t.model, source);
     std::vector<int> written = t.french->encode(t.test[i].target);
     int newest = bos;
-    for (std::size_t at = 0; at < written.size(); ++at) {
+    for (Index at = 0; at < std::ssize(written); ++at) {
       const Tensor scores = asking.next({{1, 1}, {newest}});  // (1, V)
       const Tensor q = softmax(scores);
       const double entropy = -sum(q * log(q + real(1e-30))).item();
       if (entropy > largest) {
         largest = entropy;
         doubt = scores.values();
-        where = t.test[i].source + " → " +
-                t.french->decode({written.begin(), written.begin() + static_cast<std::ptrdiff_t>(at)}) + " …";
+        where = t.test[i].source + " → " + t.french->decode({written.begin(), written.begin() + at}) + " …";
       }
       newest = written[at];
     }
   }
-  std::vector<std::size_t> order(doubt.size());
+  std::vector<Index> order(doubt.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return doubt[a] > doubt[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return doubt[a] > doubt[b]; });
   order.resize(8);
   std::vector<std::string> names;
-  for (const std::size_t i : order) names.push_back(t.french->label(static_cast<int>(i)));
+  for (const Index i : order) names.push_back(t.french->label(int(i)));
   std::vector<viz::BarSeries> bars;
   std::vector<double> entropies;
   for (const Setting& s : settings) {
-    const std::vector<double> d =
-        sampling_distribution(doubt.data(), static_cast<Index>(doubt.size()),
-                              {.temperature = s.temperature, .top_k = s.k, .top_p = s.p});
+    const std::vector<double> d = sampling_distribution(
+        doubt.data(), std::ssize(doubt), {.temperature = s.temperature, .top_k = s.k, .top_p = s.p});
     bars.push_back({.name = s.name});
-    for (const std::size_t i : order) bars.back().values.push_back(d[i]);
+    for (const Index i : order) bars.back().values.push_back(d[i]);
     double entropy = 0;
     for (const double value : d)
       if (value > 0) entropy -= value * std::log(value);
@@ -430,19 +416,17 @@ void drawing_lots(Lesson& lesson, const Translator& t) {
                std::exp(entropies[1]), std::exp(entropies[0]), std::exp(entropies[2]));
 
   const Index draws = 20;
-  const IntTensor one = source_of(t, t.test[0].source);
-  std::vector<int> repeated;
-  for (Index i = 0; i < draws; ++i) repeated.insert(repeated.end(), one.data(), one.data() + one.numel());
+  const std::vector<std::vector<int>> repeated(draws, source_of(t, t.test[0].source));
   lesson.say("`{}`, translated {} times:", t.test[0].source, draws);
   std::vector<std::vector<std::string>> samples;
-  std::size_t at_zero = 0;
+  Index at_zero = 0;
   for (const double temperature : {0.0, 0.5, 1.0, 2.0}) {
-    TransformerWriter writer(*t.model, {{draws, one.shape()[1]}, repeated}, {});
+    TransformerWriter writer(*t.model, pad_batch(repeated));
     Rng rng(lesson.seed + 9);
     std::set<std::string> distinct;
     std::string first;
     for (const std::vector<int>& tokens :
-         sample(writer, {{draws, 1}, std::vector<int>(static_cast<std::size_t>(draws), bos)},
+         sample(writer, {{draws, 1}, std::vector<int>(draws, bos)},
                 {.end = eos, .max_length = longest, .temperature = temperature}, rng)) {
       if (distinct.empty()) first = t.french->decode(tokens);
       distinct.insert(t.french->decode(tokens));
@@ -466,16 +450,16 @@ void the_cache(Lesson& lesson, const Translator& t) {
   Index same = 0;
   const Index count = lesson.fast ? 5 : 20;
   for (Index i = 0; i < count; ++i) {
-    const IntTensor source = source_of(t, t.test[static_cast<std::size_t>(i)].source);
-    TransformerWriter cached(*t.model, source, {}), plain(*t.model, source, {}, false);
+    const std::vector<int> source = source_of(t, t.test[i].source);
+    TransformerWriter cached(*t.model, source), plain(*t.model, source, {.cached = false});
     const DecodeOptions options{.start = bos, .end = eos, .max_length = longest};
     same += greedy(cached, options) == greedy(plain, options);
   }
   lesson.claim(same == count, "with and without the cache the same words: {} of {} sentences", same, count);
 
   const Index T = lesson.fast ? 96 : 256, window = 16;
-  const IntTensor source = source_of(t, t.test[0].source);
-  TransformerWriter cached(*t.model, source, {}), plain(*t.model, source, {}, false);
+  const std::vector<int> source = source_of(t, t.test[0].source);
+  TransformerWriter cached(*t.model, source), plain(*t.model, source, {.cached = false});
   Rng rng(lesson.seed);
   double worst = 0, total_cached = 0, total_plain = 0;
   std::vector<double> places, with, without;
@@ -487,13 +471,13 @@ void the_cache(Lesson& lesson, const Translator& t) {
   for (Index at = 0; at < T; at += window) {
     double best_cached = 1e9, best_plain = 1e9;  // of a window: what else runs on the machine only adds
     for (Index i = 0; i < window; ++i) {
-      const int token = static_cast<int>(4 + rng.below(t.french->size() - 4));
+      const int token = int(4 + rng.below(t.french->size() - 4));
       Tensor a, b;
       best_cached = std::min(best_cached, timed(cached, token, a));
       best_plain = std::min(best_plain, timed(plain, token, b));
       worst = std::max(worst, max_difference(a, b));
     }
-    places.push_back(static_cast<double>(at + 1));
+    places.push_back(double(at + 1));
     with.push_back(best_cached), without.push_back(best_plain);
     total_cached += best_cached, total_plain += best_plain;
   }

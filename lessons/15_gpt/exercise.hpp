@@ -1,8 +1,8 @@
 // Exercise 15: a GPT, from its batches to its text.
 //
-// T tokens in time, B windows, C channels, V vocabulary. IntTensor({B, T}) makes a table of integers to be
-// filled (-1 until then); its elements are x(b, t). types.hpp has the structs. Each function may use the ones
-// above it.
+// T tokens in time, B windows, C channels, V vocabulary. IntTensor({B, T}) makes a table of integers to
+// be filled (-1 until then); its elements are x(b, t). types.hpp has the structs. Each function may use
+// the ones above it.
 //
 // Replace every todo(), then: make check-15
 #pragma once
@@ -20,19 +20,19 @@ Windows next_token_windows(const std::vector<int>& text, const std::vector<int>&
   todo();  // your answer
 }
 
-// How surprised is the model, on average, by what it had to write? The mean over t of −log P(writes[t]),
-// where P is the softmax of row t. Logits may be as large as ±1000: subtract the row's largest first.
-// (natural logarithm)
+// How surprised is the model, on average, by what it had to write? The mean over t of −log
+// P(writes[t]), where P is the softmax of row t. Logits may be as large as ±1000: subtract the row's
+// largest first. (natural logarithm)
 //   logits (T,V), T targets -> a number
 //   next_token_loss([[0, 0], [0, 1.0986]], {0, 1}) = 0.4904      (−log ½ = 0.6931, −log ¾ = 0.2877)
 double next_token_loss(const Tensor& logits, const std::vector<int>& writes) {
   todo();  // your answer
 }
 
-// The whole model: embedding and positions added up, the blocks one after the other, the final norm, and the
-// dot product with every row of the embedding. More tokens than there are positions are refused: throw
-// std::invalid_argument("…"). layer_norm(x, gain, bias) and matmul(a, b, Transpose::second) are there for
-// you.
+// The whole model: embedding and positions added up, the blocks one after the other, the final norm,
+// and the dot product with every row of the embedding. More tokens than there are positions are
+// refused: throw std::invalid_argument("…"). layer_norm(x, gain, bias) and matmul(a, b,
+// Transpose::second) are there for you.
 //   T tokens -> logits (T,V)
 //   gpt_logits(E = [[1, 3], [5, 1]], P = [[0, 0]], no blocks, gain [1, 1], bias [0, 0]; {0}) = [[2, -4]]
 //   (the row [1, 3] is normalised to [-1, 1])

@@ -1,8 +1,8 @@
 // Lesson 15. Can a model that only guesses the next character write a story?
 //
-// GPT is the decoder of the Transformer alone: no encoder, no cross-attention, blocks with a causal mask. It
-// has one task, at every place of a text: what comes next? The text is its own teacher, nobody labels
-// anything.
+// GPT is the decoder of the Transformer alone: no encoder, no cross-attention, blocks with a
+// causal mask. It has one task, at every place of a text: what comes next? The text is its own
+// teacher, nobody labels anything.
 //
 //   h_0 = embedding(x) + positions          (B, T, C)
 //   h_l = Block_l(h_{l-1})                  each token sees itself and what came before
@@ -11,15 +11,14 @@
 // B batch, T time, C channels, V vocabulary (here: the characters that occur).
 #include <algorithm>  // find, max, min
 #include <cmath>      // log
-#include <fstream>    // ifstream
+#include <iterator>   // ssize
 #include <set>        // set
-#include <sstream>    // ostringstream
 
 #include "core/autograd.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/decode.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"
 #include "nn/text/vocabulary.hpp"
 #include "optim/trainer.hpp"
 
@@ -38,11 +37,7 @@ struct Text {
 };
 
 std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (!file || std::filesystem::is_directory(path) || !(content << file.rdbuf()))
-    fail("--text {}: cannot be read; give the path of a text file", path);
-  const std::string text = content.str();
+  const std::string text = read_file(path);
   if (const std::size_t bad = first_invalid_byte(text); bad != std::string::npos)
     fail("--text {}: byte {} is not UTF-8; save the file as UTF-8 text", path, bad);
   if (text.size() < 2000)
@@ -74,13 +69,13 @@ struct Windows {
 };
 
 Windows windows_at(const std::vector<int>& text, const std::vector<Index>& starts, Index T) {
-  const Index B = static_cast<Index>(starts.size());
+  const Index B = std::ssize(starts);
   Windows windows{IntTensor({B, T}), IntTensor({B, T})};
   for (Index b = 0; b < B; ++b)
     for (Index t = 0; t < T; ++t) {
-      const Index at = starts[static_cast<std::size_t>(b)] + t;
-      windows.reads(b, t) = text[static_cast<std::size_t>(at)];
-      windows.writes(b, t) = text[static_cast<std::size_t>(at + 1)];
+      const Index at = starts[b] + t;
+      windows.reads(b, t) = text[at];
+      windows.writes(b, t) = text[at + 1];
     }
   return windows;
 }
@@ -88,28 +83,27 @@ Windows windows_at(const std::vector<int>& text, const std::vector<Index>& start
 Windows random_windows(const std::vector<int>& text, Index B, Index T, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<Index> starts;
-  for (Index b = 0; b < B; ++b) starts.push_back(rng.below(static_cast<Index>(text.size()) - T));
+  for (Index b = 0; b < B; ++b) starts.push_back(rng.below(std::ssize(text) - T));
   return windows_at(text, starts, T);
 }
 
-// The simplest model that writes: how often did b follow a? One count more for each, so that nothing is
-// impossible.
+// The simplest model that writes: how often did b follow a? Counts start at 1: nothing is impossible.
 Tensor count_pairs(const Text& text) {
   Tensor counts = ones({text.vocabulary.size(), text.vocabulary.size()});  // (V, V)
-  for (std::size_t t = 0; t + 1 < text.training.size(); ++t)
+  for (Index t = 0; t + 1 < std::ssize(text.training); ++t)
     counts(text.training[t], text.training[t + 1]) += 1;
   return counts;
 }
 
 // loss = -1/n Σ log P(next | this)
-double pair_loss_by_loops(const Tensor& counts, const std::vector<int>& text, std::size_t n) {
+double pair_loss_by_loops(const Tensor& counts, const std::vector<int>& text, Index n) {
   double loss = 0;
-  for (std::size_t t = 0; t < n; ++t) {
+  for (Index t = 0; t < n; ++t) {
     double row = 0;
     for (Index v = 0; v < counts.size(1); ++v) row += counts(text[t], v);
     loss -= std::log(counts(text[t], text[t + 1]) / row);
   }
-  return loss / static_cast<double>(n);
+  return loss / double(n);
 }
 
 double own_teacher(Lesson& lesson, const Text& text) {
@@ -122,7 +116,7 @@ double own_teacher(Lesson& lesson, const Text& text) {
   std::vector<std::vector<std::string>> rows(2);
   rows[0] = {"reads"}, rows[1] = {"writes"};
   std::vector<std::string> header = {"place"};
-  for (std::size_t t = 0; t + 1 < word.size(); ++t) {
+  for (Index t = 0; t + 1 < std::ssize(word); ++t) {
     header.push_back(fmt::format("{}", t));
     rows[0].push_back(printable(word.substr(t, 1)));
     rows[1].push_back(printable(word.substr(t + 1, 1)));
@@ -135,25 +129,23 @@ double own_teacher(Lesson& lesson, const Text& text) {
       "which character follows which, and sees no further back than one:",
       text.training.size(), text.unseen.size(), text.characters());
   const Tensor counts = count_pairs(text);
-  const Index n = std::min<Index>(2000, static_cast<Index>(text.unseen.size()) - 1);
-  const double by_loops = pair_loss_by_loops(counts, text.unseen, static_cast<std::size_t>(n));
+  const Index n = std::min<Index>(2000, std::ssize(text.unseen) - 1);
+  const double by_loops = pair_loss_by_loops(counts, text.unseen, n);
   const Windows window = windows_at(text.unseen, {0}, n);
   const double by_tensors = cross_entropy(embedding(log(counts), window.reads), window.writes).item();
   lesson.claim(std::fabs(by_loops - by_tensors) < 1e-3,
                "the counts' loss on unseen text is {:.3f} by loops and {:.3f} by cross_entropy; guessing "
                "blindly costs log {} = {:.3f}",
-               by_loops, by_tensors, text.characters(), std::log(static_cast<double>(text.characters())));
+               by_loops, by_tensors, text.characters(), std::log(double(text.characters())));
   return by_loops;
 }
 
 // 2. The model, part by part
 
 Tensor forward_by_parts(const Gpt& model, const IntTensor& tokens, bool with_final_norm) {
-  Context context;
   const Index T = tokens.shape()[1];
   Tensor h = model.token_embedding(tokens) + slice(model.stack.positions.table, 0, 0, T);  // (B, T, C)
-  for (const Block& block : model.stack.blocks)
-    h = block(h, Mask{.causal = true}, {}, {}, context, 0);  // (B, T, C)
+  for (const Block& block : model.stack.blocks) h = block(h, {.mask = {.causal = true}});  // (B, T, C)
   if (with_final_norm) h = model.stack.final_norm(h);
   return matmul(h, model.token_embedding.table, Transpose::second);  // (B, T, V)
 }
@@ -166,10 +158,9 @@ void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
       "is never normalised on the way up, and one more norm at the end has to do it before the logits.");
   lesson.equation("logits = LayerNorm(Block_2(Block_1(E[x] + P))) Eᵀ");
   const NoGrad no_grad;
-  Context context;
   const Index T = model.config.max_length;
   const IntTensor tokens = windows_at(text.unseen, {0}, T).reads;
-  const Tensor logits = model(tokens, context);
+  const Tensor logits = model(tokens);
   const double difference = max_difference(logits, forward_by_parts(model, tokens, true));
   lesson.claim(difference < 1e-4, "these lines and nn/gpt.hpp agree: largest difference {:.1e}", difference);
   lesson.claim(max_difference(logits, forward_by_parts(model, tokens, false)) > 0.01,
@@ -178,7 +169,7 @@ void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
 
   IntTensor changed(tokens.shape(), tokens.values());
   changed(0, T - 1) = changed(0, T - 1) == 4 ? 5 : 4;
-  const Tensor others = model(changed, context);
+  const Tensor others = model(changed);
   const double before = max_difference(slice(logits, 1, 0, T - 1), slice(others, 1, 0, T - 1));
   lesson.claim(before < 1e-5 && max_difference(logits, others) > 1e-3,
                "another last character changes nothing before it (by {:.0e}): no place sees the future",
@@ -196,9 +187,9 @@ void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
 std::string continue_text(const Gpt& model, const Text& text, const std::string& prompt, Index length,
                           double temperature, std::uint64_t seed) {
   const std::vector<int> ids = text.vocabulary.encode(prompt);
-  GptWriter writer(model, 1);
+  GptWriter writer(model);
   Rng rng(seed);
-  const auto written = sample(writer, IntTensor({1, static_cast<Index>(ids.size())}, ids),
+  const auto written = sample(writer, IntTensor({1, std::ssize(ids)}, ids),
                               {.end = -1, .max_length = length, .temperature = temperature}, rng);
   return text.vocabulary.decode(written[0]);
 }
@@ -219,9 +210,9 @@ double known_words(const std::string& written, const Text& text) {
   const std::vector<std::string> known = split_words(text.training_text), words = split_words(written);
   const std::set<std::string> set(known.begin(), known.end());
   double right = 0;
-  const std::size_t whole = words.size() > 1 ? words.size() - 1 : words.size();
-  for (std::size_t i = 0; i < whole; ++i) right += set.count(words[i]) ? 1 : 0;
-  return whole ? right / static_cast<double>(whole) : 0;
+  const Index whole = words.size() > 1 ? std::ssize(words) - 1 : std::ssize(words);
+  for (Index i = 0; i < whole; ++i) right += set.count(words[i]) ? 1 : 0;
+  return whole ? right / double(whole) : 0;
 }
 
 struct Sample {
@@ -236,9 +227,8 @@ struct Training {
 
 double unseen_loss(const Gpt& model, const Text& text) {
   const NoGrad no_grad;
-  Context context;
   const Windows windows = random_windows(text.unseen, 32, model.config.max_length, 12345);
-  return cross_entropy(model(windows.reads, context), windows.writes).item();
+  return cross_entropy(model(windows.reads), windows.writes).item();
 }
 
 Training train_gpt(Lesson& lesson, const Gpt& model, const Text& text) {
@@ -262,13 +252,11 @@ Training train_gpt(Lesson& lesson, const Gpt& model, const Text& text) {
        .label = "GPT"},
       {.loss =
            [&](Index batch) {
-             const Windows windows =
-                 random_windows(text.training, B, T, base + static_cast<std::uint64_t>(batch));
-             Context context{.training = true};
-             return StepLoss{cross_entropy(model(windows.reads, context), windows.writes), B * T};
+             const Windows windows = random_windows(text.training, B, T, base + std::uint64_t(batch));
+             return StepLoss{cross_entropy(model(windows.reads, {.training = true}), windows.writes), B * T};
            },
        .validate = [&] { return unseen_loss(model, text); },
-       .after_step = take_sample});
+       .after_step = [&](const TrainPoint& point) { take_sample(point.step); }});
   return training;
 }
 
@@ -301,7 +289,7 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
   std::vector<double> losses, steps, unseen;
   for (const TrainPoint& point : training.history.steps) losses.push_back(point.loss);
   for (const ValidationPoint& point : training.history.validations)
-    steps.push_back(static_cast<double>(point.step)), unseen.push_back(point.loss);
+    steps.push_back(double(point.step)), unseen.push_back(point.loss);
   const viz::ChartOptions chart{.title = "Learning to guess the next character",
                                 .x_title = "step",
                                 .y_title = "cross-entropy (nats a character)",
@@ -313,7 +301,7 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
   lesson.picture("loss.png", viz::line_chart(series, chart), "Loss of a character GPT",
                  "It passes the dashed line, which is all that can be known from one character back.");
   const double last = unseen.back();
-  const double blind = std::log(static_cast<double>(text.characters()));
+  const double blind = std::log(double(text.characters()));
   lesson.claim(last < (text.is_own ? blind : (lesson.fast ? 0.9 : 0.5) * pair_loss),
                "on unseen text {:.2f} nats a character ({:.2f} bits), where counting pairs has {:.2f}", last,
                last / std::log(2.0), pair_loss);
@@ -330,15 +318,13 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
 // The mean loss at each place of the window: place 0 knows one character, the last one knows T.
 std::vector<double> loss_by_place(const Gpt& model, const Text& text) {
   const NoGrad no_grad;
-  Context context;
   const Index T = model.config.max_length, B = 512, V = model.config.vocabulary;
   const Windows windows = random_windows(text.unseen, B, T, 54321);
-  const Tensor log_probabilities = log_softmax(model(windows.reads, context));  // (B, T, V)
-  std::vector<double> losses(static_cast<std::size_t>(T), 0.0);
+  const Tensor log_probabilities = log_softmax(model(windows.reads));  // (B, T, V)
+  std::vector<double> losses(T, 0.0);
   for (Index b = 0; b < B; ++b)
     for (Index t = 0; t < T; ++t)
-      losses[static_cast<std::size_t>(t)] -=
-          log_probabilities.data()[(b * T + t) * V + windows.writes(b, t)] / static_cast<double>(B);
+      losses[t] -= log_probabilities.data()[(b * T + t) * V + windows.writes(b, t)] / double(B);
   return losses;
 }
 
@@ -348,8 +334,7 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text, double
   const Index T = model.config.max_length;
   const double first = (losses[0] + losses[1]) / 2;
   double later = 0;
-  for (Index t = T / 2; t < T; ++t)
-    later += losses[static_cast<std::size_t>(t)] / static_cast<double>(T - T / 2);
+  for (Index t = T / 2; t < T; ++t) later += losses[t] / double(T - T / 2);
   lesson.say(
       "Does it use more than the last characters? The loss at each place of a window tells: at place 0 it "
       "has seen one character, at place {} it has seen {}.",
@@ -370,11 +355,10 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text, double
 
   const NoGrad no_grad;
   AttentionMaps maps;
-  Context context{.maps = &maps};
   const Index shown = 28;
   const IntTensor tokens = windows_at(text.unseen, {0}, shown).reads;
-  model(tokens, context);
-  viz::HeatmapGrid grid{.columns = static_cast<int>(model.config.heads),
+  model(tokens, {.maps = &maps});
+  viz::HeatmapGrid grid{.columns = int(model.config.heads),
                         .options = {.title = "Attention by layer (rows) and head (columns)",
                                     .x_title = "keys: what it looks back at",
                                     .y_title = "queries: the character it has just read",
@@ -392,8 +376,8 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text, double
         for (Index j = 0; j < shown; ++j) {
           const double weight = map.weights(0, h, i, j);
           if (j > i) future = std::max(future, weight);
-          distance += weight * static_cast<double>(i - j) / static_cast<double>(shown);
-          if (j == i - 1) one_back += weight / static_cast<double>(shown - 1);
+          distance += weight * double(i - j) / double(shown);
+          if (j == i - 1) one_back += weight / double(shown - 1);
         }
       grid.names.push_back(fmt::format("layer {} head {}", map.layer + 1, h + 1));
       grid.maps.push_back(matrix_of(map.weights, {0, h}));
@@ -428,8 +412,7 @@ void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
   bool refused = false;
   try {
     const NoGrad no_grad;
-    Context context;
-    model(windows_at(text.unseen, {0}, T + 1).reads, context);
+    model(windows_at(text.unseen, {0}, T + 1).reads);
   } catch (const Error& error) {
     refused = true;
     lesson.print("  {}", error.what());
@@ -452,7 +435,13 @@ int main(int argc, char** argv) {
   std::string path;
   return run_lesson(
       argc, argv,
-      {.name = "15_gpt", .question = "Can a model that only guesses the next character write a story?"},
+      {.name = "15_gpt",
+       .question = "Can a model that only guesses the next character write a story?",
+       .add_options =
+           [&](Options& options) {
+             options.add("--text", &path,
+                         {.value = "FILE", .help = "learn from this text instead of the stories"});
+           }},
       [&](Lesson& lesson) {
         const Text text = load_text(lesson, path);
         const double pair_loss = own_teacher(lesson, text);
@@ -475,8 +464,5 @@ int main(int argc, char** argv) {
               "prompt, a blank, for ever, and claims fail."},
              {"In main, set .layers to 1.",
               "The loss ends higher: one layer can look back, but cannot combine what it found."}});
-      },
-      [&](Options& options) {
-        options.add("--text", "FILE", "learn from this text instead of the stories", path);
       });
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>  // find
 #include <cctype>     // tolower
+#include <iterator>   // ssize
 
-#include "nn/text/batching.hpp"
 #include "nn/text/toy_languages.hpp"
 
 namespace attn {
@@ -18,12 +18,10 @@ std::vector<LabelledSentence> plain_opinions(Index count, std::uint64_t seed, Gr
   std::vector<LabelledSentence> plain;
   for (const LabelledSentence& sentence : labelled_sentences(3 * count, seed, part))
     if (std::find(sentence.words.begin(), sentence.words.end(), "not") == sentence.words.end() &&
-        static_cast<Index>(plain.size()) < count)
+        std::ssize(plain) < count)
       plain.push_back(sentence);
   return plain;
 }
-
-IntTensor tensor_of(const Batch& batch) { return IntTensor({batch.rows, batch.cols}, batch.ids); }
 
 }  // namespace
 
@@ -45,7 +43,7 @@ std::vector<int> Words::encode(const std::vector<std::string>& words) const {
 
 int Words::random_word(Rng& rng) const {
   const int first = mask + 1;  // ordinary words come after the special ones
-  return first + static_cast<int>(rng.below(vocabulary.size() - first));
+  return first + int(rng.below(vocabulary.size() - first));
 }
 
 Data load_opinions(Index training_count, Index test_count, std::uint64_t seed) {
@@ -57,9 +55,9 @@ Data load_opinions(Index training_count, Index test_count, std::uint64_t seed) {
   Data data{Words::learn(all), {}, {}, {}};
   const auto tag_id = [&](const std::string& tag) {
     const auto found = std::find(data.tag_names.begin(), data.tag_names.end(), tag);
-    if (found != data.tag_names.end()) return static_cast<int>(found - data.tag_names.begin());
+    if (found != data.tag_names.end()) return int(found - data.tag_names.begin());
     data.tag_names.push_back(tag);
-    return static_cast<int>(data.tag_names.size()) - 1;
+    return int(data.tag_names.size()) - 1;
   };
   const auto convert = [&](const std::vector<LabelledSentence>& from, std::vector<Example>& to) {
     for (const LabelledSentence& sentence : from) {
@@ -96,34 +94,28 @@ Stories load_stories(Index count, std::uint64_t seed) {
   return out;
 }
 
-TokenBatch batch_of(const std::vector<std::vector<int>>& rows) {
-  const Batch batch = pad_batch(rows);
-  return {tensor_of(batch), IntTensor({batch.rows}, batch.lengths)};
-}
-
-TokenBatch batch_of(const std::vector<const Example*>& examples) {
+Tokens tokens_of(const std::vector<const Example*>& examples) {
   std::vector<std::vector<int>> rows;
   for (const Example* example : examples) rows.push_back(example->ids);
-  return batch_of(rows);
+  return pad_batch(rows);
 }
 
 IntTensor labels_of(const std::vector<const Example*>& examples) {
   std::vector<int> labels;
   for (const Example* example : examples) labels.push_back(example->label);
-  return {{static_cast<Index>(labels.size())}, labels};
+  return {{std::ssize(labels)}, labels};
 }
 
 IntTensor tags_of(const std::vector<const Example*>& examples) {
   std::vector<std::vector<int>> rows;
   for (const Example* example : examples) rows.push_back(example->tags);
-  return tensor_of(pad_batch(rows, not_asked));
+  return pad_batch(rows, not_asked).ids;
 }
 
 std::vector<const Example*> pick(const std::vector<Example>& examples, Index count, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<const Example*> chosen;
-  for (Index i = 0; i < count; ++i)
-    chosen.push_back(&examples[static_cast<std::size_t>(rng.below(static_cast<Index>(examples.size())))]);
+  for (Index i = 0; i < count; ++i) chosen.push_back(&examples[rng.below(std::ssize(examples))]);
   return chosen;
 }
 

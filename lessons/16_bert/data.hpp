@@ -8,7 +8,7 @@
 #include <string>  // string
 #include <vector>  // vector
 
-#include "core/tensor.hpp"
+#include "nn/text/batching.hpp"
 #include "nn/text/vocabulary.hpp"
 
 namespace attn {
@@ -44,15 +44,11 @@ struct Stories {
 Stories load_stories(Index count, std::uint64_t seed);
 
 // Batches, padded.
-struct TokenBatch {
-  IntTensor tokens, lengths;  // (B, T), (B)
-};
-TokenBatch batch_of(const std::vector<std::vector<int>>& rows);
-TokenBatch batch_of(const std::vector<const Example*>& examples);
+Tokens tokens_of(const std::vector<const Example*>& examples);     // (B, T)
 IntTensor labels_of(const std::vector<const Example*>& examples);  // (B)
 IntTensor tags_of(const std::vector<const Example*>& examples);    // (B, T), padded with not_asked
 
-// `count` examples by lot, the same ones for the same seed; or all of them.
+// `count` random examples, the same ones for the same seed; or all of them.
 std::vector<const Example*> pick(const std::vector<Example>& examples, Index count, std::uint64_t seed);
 std::vector<const Example*> all_of(const std::vector<Example>& examples);
 

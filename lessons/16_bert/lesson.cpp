@@ -11,6 +11,7 @@
 // B batch, T time, C channels, V vocabulary, K classes.
 #include <algorithm>  // find, max
 #include <cmath>      // fabs, log
+#include <iterator>   // ssize
 
 #include "core/autograd.hpp"
 #include "lessons/16_bert/data.hpp"
@@ -36,7 +37,7 @@ Bert copy_of(const Bert& model) {
   Rng rng(0);
   Bert copy(model.config, rng);
   const ParameterList from = parameters_of(model), to = parameters_of(copy);
-  for (std::size_t i = 0; i < from.size(); ++i)
+  for (Index i = 0; i < std::ssize(from); ++i)
     std::copy(from[i].tensor.data(), from[i].tensor.data() + from[i].tensor.numel(), to[i].tensor.data());
   return copy;
 }
@@ -58,28 +59,28 @@ History fit(const ParameterList& parameters, const std::string& label, Index ste
 // 1. Making the gaps
 
 struct Masked {
-  IntTensor tokens, targets;  // (B, T): what is read; the hidden word, or not_asked
+  Tokens tokens;      // (B, T): what is read
+  IntTensor targets;  // (B, T): the hidden word, or not_asked
 };
 
 // Of 15% of the words: 80% become [MASK], 10% another word, 10% stay. All of them are asked for.
-Masked mask_tokens(const IntTensor& tokens, const Words& words, Rng& rng) {
-  Masked masked{IntTensor(tokens.shape(), tokens.values()), IntTensor(tokens.shape())};
-  for (Index i = 0; i < tokens.numel(); ++i) {
-    masked.targets[i] = not_asked;
-    if (words.vocabulary.is_special(tokens[i]) || rng.uniform() >= 0.15) continue;
-    masked.targets[i] = tokens[i];
+Masked mask_tokens(const Tokens& tokens, const Words& words, Rng& rng) {
+  const IntTensor &from = tokens.ids, ids(from.shape(), from.values()), targets(from.shape());
+  for (Index i = 0; i < from.numel(); ++i) {
+    targets[i] = not_asked;
+    if (words.vocabulary.is_special(from[i]) || rng.uniform() >= 0.15) continue;
+    targets[i] = from[i];
     const double lot = rng.uniform();
     if (lot < 0.8)
-      masked.tokens[i] = words.mask;
+      ids[i] = words.mask;
     else if (lot < 0.9)
-      masked.tokens[i] = words.random_word(rng);
+      ids[i] = words.random_word(rng);
   }
-  return masked;
+  return {{ids, tokens.lengths}, targets};
 }
 
-Tensor mlm_loss(const Bert& model, const Masked& masked, const IntTensor& lengths) {
-  Context context{.training = true};
-  const Tensor logits = model.mlm_logits(model(masked.tokens, lengths, context));  // (B, T, V)
+Tensor mlm_loss(const Bert& model, const Masked& masked) {
+  const Tensor logits = model.mlm_logits(model(masked.tokens, {.training = true}));  // (B, T, V)
   return cross_entropy(logits, masked.targets, {.ignore = not_asked});
 }
 
@@ -91,7 +92,7 @@ double mlm_loss_by_loops(const Tensor& logits, const IntTensor& targets) {
     if (targets[i] == not_asked) continue;
     const real* row = logits.data() + i * V;
     double sum = 0;
-    for (Index v = 0; v < V; ++v) sum += std::exp(static_cast<double>(row[v]));
+    for (Index v = 0; v < V; ++v) sum += std::exp(double(row[v]));
     loss += std::log(sum) - row[targets[i]];
     ++gaps;
   }
@@ -113,31 +114,31 @@ void making_gaps(Lesson& lesson, const Data& data) {
   Rng rng(lesson.seed + 3);
   const std::vector<std::string> words = {"although", "the", "film",  "was", "very", "boring",
                                           ",",        "we",  "hated", "the", "end",  "."};
-  const TokenBatch tiny = batch_of({data.words.encode(words)});
+  const Tokens tiny(data.words.encode(words));
   Masked masked;
   bool any = false;
   while (!any) {
-    masked = mask_tokens(tiny.tokens, data.words, rng);
-    for (Index i = 0; i < masked.targets.numel(); ++i) any = any || masked.tokens[i] == data.words.mask;
+    masked = mask_tokens(tiny, data.words, rng);
+    for (Index i = 0; i < masked.targets.numel(); ++i) any = any || masked.tokens.ids[i] == data.words.mask;
   }
   std::vector<std::vector<std::string>> rows;
-  for (Index t = 0; t < tiny.tokens.numel(); ++t)
-    rows.push_back({data.words.vocabulary.token(tiny.tokens[t]),
-                    data.words.vocabulary.token(masked.tokens[t]),
+  for (Index t = 0; t < tiny.ids.numel(); ++t)
+    rows.push_back({data.words.vocabulary.token(tiny.ids[t]),
+                    data.words.vocabulary.token(masked.tokens.ids[t]),
                     masked.targets[t] == not_asked ? "" : data.words.vocabulary.token(masked.targets[t])});
   lesson.table({"sentence", "model reads", "asked for"}, rows);
 
-  const TokenBatch large = batch_of(pick(data.training, 1000, lesson.seed));
-  const Masked many = mask_tokens(large.tokens, data.words, rng);
+  const Tokens large = tokens_of(pick(data.training, 1000, lesson.seed));
+  const Masked many = mask_tokens(large, data.words, rng);
   double ordinary = 0, asked = 0, hidden = 0, kept = 0, special = 0;
-  for (Index i = 0; i < large.tokens.numel(); ++i) {
-    const bool is_special = data.words.vocabulary.is_special(large.tokens[i]);
+  for (Index i = 0; i < large.ids.numel(); ++i) {
+    const bool is_special = data.words.vocabulary.is_special(large.ids[i]);
     ordinary += is_special ? 0 : 1;
     if (many.targets[i] == not_asked) continue;
     asked += 1;
     special += is_special ? 1 : 0;
-    hidden += many.tokens[i] == data.words.mask ? 1 : 0;
-    kept += many.tokens[i] == large.tokens[i] ? 1 : 0;
+    hidden += many.tokens.ids[i] == data.words.mask ? 1 : 0;
+    kept += many.tokens.ids[i] == large.ids[i] ? 1 : 0;
   }
   lesson.claim(special == 0 && std::fabs(asked / ordinary - 0.15) < 0.02 &&
                    std::fabs(hidden / asked - 0.8) < 0.05 && std::fabs(kept / asked - 0.1) < 0.04,
@@ -147,41 +148,35 @@ void making_gaps(Lesson& lesson, const Data& data) {
 
   const NoGrad no_grad;
   const Bert model = new_bert(data.words, 64, 2, lesson.seed);
-  Context context;
-  const double by_loops =
-      mlm_loss_by_loops(model.mlm_logits(model(many.tokens, large.lengths, context)), many.targets);
-  const double by_tensors = mlm_loss(model, many, large.lengths).item();
+  const double by_loops = mlm_loss_by_loops(model.mlm_logits(model(many.tokens)), many.targets);
+  const double by_tensors = mlm_loss(model, many).item();
   lesson.equation("loss = −1/|gaps| Σ_{t in gaps} log P(x_t | sentence with gaps)");
   lesson.claim(
       std::fabs(by_loops - by_tensors) < 1e-3,
       "before training the loss is {:.3f} by loops and {:.3f} by cross_entropy; blind guessing among {} "
       "words costs {:.3f}",
-      by_loops, by_tensors, data.words.vocabulary.size(),
-      std::log(static_cast<double>(data.words.vocabulary.size())));
+      by_loops, by_tensors, data.words.vocabulary.size(), std::log(double(data.words.vocabulary.size())));
 }
 
 // 2. Two sentences
 
 struct PairInput {
-  TokenBatch batch;
+  Tokens tokens;               // (B, T)
   IntTensor segments, labels;  // (B, T) of 0 and 1; (B): 1 if it really followed
 };
 
 // The opening of a story and what followed, or a sentence of another story, in one row.
-PairInput draw_pairs(const Stories& pairs, Index B, std::size_t first, std::size_t end, Rng& rng) {
-  const auto any_story = [&] {
-    return first + static_cast<std::size_t>(rng.below(static_cast<Index>(end - first)));
-  };
+PairInput draw_pairs(const Stories& pairs, Index B, Index first, Index end, Rng& rng) {
+  const auto any_story = [&] { return first + rng.below(end - first); };
   std::vector<std::vector<int>> rows, segments;
   std::vector<int> labels;
   for (Index b = 0; b < B; ++b) {
-    const std::size_t story = any_story();
+    const Index story = any_story();
     const bool follows = rng.uniform() < 0.5;
-    std::size_t other = story;
+    Index other = story;
     while (!follows && other == story) other = any_story();
     const auto& sentences = pairs.stories[other];
-    const std::size_t place =
-        follows ? 1 : static_cast<std::size_t>(rng.below(static_cast<Index>(sentences.size())));
+    const Index place = follows ? 1 : rng.below(std::ssize(sentences));
     std::vector<int> row{pairs.words.cls};
     const auto append = [&](const std::vector<int>& sentence) {
       row.insert(row.end(), sentence.begin(), sentence.end());
@@ -189,11 +184,11 @@ PairInput draw_pairs(const Stories& pairs, Index B, std::size_t first, std::size
     };
     append(pairs.stories[story][0]);
     std::vector<int> segment(row.size(), 0);
-    append(sentences[std::min(place, sentences.size() - 1)]);
+    append(sentences[std::min(place, std::ssize(sentences) - 1)]);
     segment.resize(row.size(), 1);
     rows.push_back(row), segments.push_back(segment), labels.push_back(follows ? 1 : 0);
   }
-  return {batch_of(rows), batch_of(segments).tokens, IntTensor({B}, labels)};
+  return {pad_batch(rows), pad_batch(segments).ids, IntTensor({B}, labels)};
 }
 
 double share_right(const Tensor& logits, const IntTensor& labels) {
@@ -216,26 +211,22 @@ void next_sentence(Lesson& lesson) {
   lesson.print("  tokens    [CLS] Anna had a dog . [SEP] one day she took a red ball to the park . [SEP]");
   lesson.print("  segments    0    0    0  0  0  0   0    1   1   1   1   1  1   1   1  1   1   1   1");
   const Stories pairs = load_stories(lesson.fast ? 150 : 600, lesson.seed);
-  const std::size_t cut = pairs.stories.size() * 4 / 5;
+  const Index cut = std::ssize(pairs.stories) * 4 / 5;
   const Bert model = new_bert(pairs.words, 64, 2, lesson.seed);
   const Index B = lesson.fast ? 16 : 32;
   const std::uint64_t base = lesson.seed * 7919;
   fit(parameters_of(model), "gaps + next sentence", lesson.fast ? 80 : 300, 1e-3, [&](Index batch) {
-    Rng rng(base + static_cast<std::uint64_t>(batch));
+    Rng rng(base + std::uint64_t(batch));
     const PairInput input = draw_pairs(pairs, B, 0, cut, rng);
-    const Masked masked = mask_tokens(input.batch.tokens, pairs.words, rng);
-    Context context{.training = true};
-    const Tensor states = model(masked.tokens, input.batch.lengths, context, input.segments);  // (B, T, C)
+    const Masked masked = mask_tokens(input.tokens, pairs.words, rng);
+    const Tensor states = model(masked.tokens, input.segments, {.training = true});  // (B, T, C)
     const Tensor words = cross_entropy(model.mlm_logits(states), masked.targets, {.ignore = not_asked});
-    return StepLoss{words + cross_entropy(model.nsp_logits(states), input.labels),
-                    input.batch.tokens.numel()};
+    return StepLoss{words + cross_entropy(model.nsp_logits(states), input.labels), input.tokens.ids.numel()};
   });
   const NoGrad no_grad;
-  Context context;
   Rng rng(base - 1);
   const PairInput test = draw_pairs(pairs, 200, cut, pairs.stories.size(), rng);
-  const double right = share_right(
-      model.nsp_logits(model(test.batch.tokens, test.batch.lengths, context, test.segments)), test.labels);
+  const double right = share_right(model.nsp_logits(model(test.tokens, test.segments)), test.labels);
   lesson.claim(right > (lesson.fast ? 0.52 : 0.65), "on unseen stories it is right on {:.0f}% of pairs",
                100 * right);
   lesson.say(
@@ -252,10 +243,9 @@ Bert pretrain(Lesson& lesson, const Data& data, std::vector<double>& curve) {
   const std::uint64_t base = lesson.seed * 1000003;
   const History history =
       fit(parameters_of(model), "masked LM", lesson.fast ? 350 : 3000, 2e-3, [&](Index batch) {
-        Rng rng(base + static_cast<std::uint64_t>(batch));
-        const TokenBatch tokens = batch_of(pick(data.training, B, rng.bits64()));
-        return StepLoss{mlm_loss(model, mask_tokens(tokens.tokens, data.words, rng), tokens.lengths),
-                        tokens.tokens.numel()};
+        Rng rng(base + std::uint64_t(batch));
+        const Tokens tokens = tokens_of(pick(data.training, B, rng.bits64()));
+        return StepLoss{mlm_loss(model, mask_tokens(tokens, data.words, rng)), tokens.ids.numel()};
       });
   for (const TrainPoint& point : history.steps) curve.push_back(point.loss);
   return model;
@@ -268,35 +258,30 @@ Gpt train_causal(Lesson& lesson, const Data& data) {
       init);
   const std::uint64_t base = lesson.seed * 1000003;
   fit(parameters_of(model), "causal LM", lesson.fast ? 150 : 700, 2e-3, [&](Index batch) {
-    Rng rng(base + static_cast<std::uint64_t>(batch));
-    const TokenBatch tokens = batch_of(pick(data.training, lesson.fast ? 16 : 32, rng.bits64()));
-    const Index B = tokens.tokens.shape()[0], T = tokens.tokens.shape()[1];
+    Rng rng(base + std::uint64_t(batch));
+    const Tokens tokens = tokens_of(pick(data.training, lesson.fast ? 16 : 32, rng.bits64()));
+    const Index B = tokens.ids.shape()[0], T = tokens.ids.shape()[1];
     IntTensor targets({B, T});
     for (Index b = 0; b < B; ++b)
       for (Index t = 0; t < T; ++t)
-        targets(b, t) = t + 1 < tokens.lengths[b] ? tokens.tokens(b, t + 1) : not_asked;
-    Context context{.training = true};
-    return StepLoss{
-        cross_entropy(model(tokens.tokens, context, tokens.lengths), targets, {.ignore = not_asked}), B * T};
+        targets(b, t) = t + 1 < tokens.lengths[b] ? tokens.ids(b, t + 1) : not_asked;
+    return StepLoss{cross_entropy(model(tokens, {.training = true}), targets, {.ignore = not_asked}), B * T};
   });
   return model;
 }
 
 // Probabilities of all words for the gap at `place`: by BERT, which reads on, and by GPT, which cannot.
-std::vector<double> fill(const Bert& model, const Words& words, std::vector<int> ids, std::size_t place) {
+std::vector<double> fill(const Bert& model, const Words& words, std::vector<int> ids, Index place) {
   const NoGrad no_grad;
-  Context context;
   ids[place] = words.mask;
-  const TokenBatch batch = batch_of({ids});
-  const Tensor p = softmax(model.mlm_logits(model(batch.tokens, batch.lengths, context)));  // (1, T, V)
-  const real* row = p.data() + static_cast<Index>(place) * p.size(2);
+  const Tensor p = softmax(model.mlm_logits(model(ids)));  // (1, T, V)
+  const real* row = p.data() + place * p.size(2);
   return {row, row + p.size(2)};
 }
-std::vector<double> fill(const Gpt& model, const Words&, const std::vector<int>& ids, std::size_t place) {
+std::vector<double> fill(const Gpt& model, const Words&, const std::vector<int>& ids, Index place) {
   const NoGrad no_grad;
-  Context context;
-  const Tensor p = softmax(model(batch_of({ids}).tokens, context));  // (1, T, V): row t is for place t + 1
-  const real* row = p.data() + static_cast<Index>(place - 1) * p.size(2);
+  const Tensor p = softmax(model(ids));  // (1, T, V): row t is for place t + 1
+  const real* row = p.data() + (place - 1) * p.size(2);
   return {row, row + p.size(2)};
 }
 
@@ -305,37 +290,33 @@ struct Sides {
 };
 
 // One gap in each unseen sentence, at a place by lot.
-Sides compare_sides(const Data& data, const Bert& bert, const Gpt& gpt, std::size_t sentences) {
+Sides compare_sides(const Data& data, const Bert& bert, const Gpt& gpt, Index sentences) {
   Sides sides;
   Rng rng(77);
-  for (std::size_t i = 0; i < sentences; ++i) {
+  for (Index i = 0; i < sentences; ++i) {
     const std::vector<int>& ids = data.test[i].ids;
-    const std::size_t place = 1 + static_cast<std::size_t>(rng.below(static_cast<Index>(ids.size()) - 2));
-    const std::size_t word = static_cast<std::size_t>(ids[place]);
-    sides.both -= std::log(fill(bert, data.words, ids, place)[word]) / static_cast<double>(sentences);
-    sides.left -= std::log(fill(gpt, data.words, ids, place)[word]) / static_cast<double>(sentences);
+    const Index place = 1 + rng.below(std::ssize(ids) - 2);
+    const Index word = ids[place];
+    sides.both -= std::log(fill(bert, data.words, ids, place)[word]) / double(sentences);
+    sides.left -= std::log(fill(gpt, data.words, ids, place)[word]) / double(sentences);
   }
   return sides;
 }
 
 double largest_change(const std::vector<double>& a, const std::vector<double>& b) {
   double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::fabs(a[i] - b[i]));
+  for (Index i = 0; i < std::ssize(a); ++i) largest = std::max(largest, std::fabs(a[i] - b[i]));
   return largest;
 }
 
 std::vector<viz::Token> best_words(const std::vector<double>& p, const Words& words, int color) {
   std::vector<int> order(p.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  const auto more = [&](int a, int b) {
-    return p[static_cast<std::size_t>(a)] > p[static_cast<std::size_t>(b)];
-  };
+  for (Index i = 0; i < std::ssize(order); ++i) order[i] = int(i);
+  const auto more = [&](int a, int b) { return p[a] > p[b]; };
   std::stable_sort(order.begin(), order.end(), more);
   std::vector<viz::Token> tokens;
   for (int i = 0; i < 6; ++i)
-    tokens.emplace_back(
-        words.vocabulary.token(order[static_cast<std::size_t>(i)]), color,
-        fmt::format("{:.2f}", p[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]));
+    tokens.emplace_back(words.vocabulary.token(order[i]), color, fmt::format("{:.2f}", p[order[i]]));
   return tokens;
 }
 
@@ -352,19 +333,19 @@ Bert both_ways(Lesson& lesson, const Data& data) {
                  "Loss of the masked language model",
                  "It does not go to 0: which film it was, nobody can know from the rest.");
   double start = 0, end = 0;
-  for (std::size_t i = 0; i < 20; ++i) start += curve[i] / 20, end += curve[curve.size() - 1 - i] / 20;
+  for (Index i = 0; i < 20; ++i) start += curve[i] / 20, end += curve[curve.size() - 1 - i] / 20;
   lesson.claim(end < 0.8 * start, "the loss fell from {:.2f} to {:.2f} nats a gap", start, end);
 
   const Gpt gpt = train_causal(lesson, data);
   const std::vector<std::string> sentence = {"although", "the",   "film", "was",  "boring", ",",
                                              "we",       "loved", "the",  "song", "."};
-  const std::size_t place = 1;  // of the gap; 0 is [CLS]
+  const Index place = 1;  // of the gap; 0 is [CLS]
   std::vector<int> ids = data.words.encode(sentence);
   const auto both = fill(bert, data.words, ids, place), left = fill(gpt, data.words, ids, place);
-  const std::size_t truth = static_cast<std::size_t>(ids[place]);
+  const Index truth = ids[place];
   std::vector<viz::Token> gap = viz::plain_tokens(sentence);
   gap[place - 1] = viz::Token("____", 3);
-  std::vector<viz::Token> seen(gap.begin(), gap.begin() + static_cast<std::ptrdiff_t>(place));
+  std::vector<viz::Token> seen(gap.begin(), gap.begin() + place);
   seen.insert(seen.begin(), viz::Token("[CLS]"));
   gap.insert(gap.begin(), viz::Token("[CLS]"));
   lesson.say(
@@ -409,10 +390,8 @@ Bert both_ways(Lesson& lesson, const Data& data) {
 
 double sentence_accuracy(const Bert& model, const Classifier& head, const std::vector<Example>& test) {
   const NoGrad no_grad;
-  Context context;
   const std::vector<const Example*> all = all_of(test);
-  const TokenBatch batch = batch_of(all);
-  return share_right(head.sentence(model, model(batch.tokens, batch.lengths, context)), labels_of(all));
+  return share_right(head.sentence(model, model(tokens_of(all))), labels_of(all));
 }
 
 // Trains the head, and the model below it unless `frozen`, on the labelled sentences.
@@ -425,12 +404,11 @@ Classifier fine_tune(Lesson& lesson, const Bert& model, const std::vector<Exampl
   head.parameters(list);
   const std::uint64_t base = lesson.seed * 31337;
   fit(list, label, lesson.fast ? 60 : 300, frozen ? 5e-3 : 1e-3, [&](Index batch) {
-    const auto chosen = pick(labelled, 32, base + static_cast<std::uint64_t>(batch));
-    const TokenBatch tokens = batch_of(chosen);
-    Context context{.training = true};
-    Tensor states = model(tokens.tokens, tokens.lengths, context);  // (B, T, C)
-    if (frozen) states = states.detach();                           // no gradient goes below here
-    return StepLoss{cross_entropy(head.sentence(model, states), labels_of(chosen)), tokens.tokens.numel()};
+    const auto chosen = pick(labelled, 32, base + std::uint64_t(batch));
+    const Tokens tokens = tokens_of(chosen);
+    Tensor states = model(tokens, {.training = true});  // (B, T, C)
+    if (frozen) states = states.detach();               // no gradient goes below here
+    return StepLoss{cross_entropy(head.sentence(model, states), labels_of(chosen)), tokens.ids.numel()};
   });
   return head;
 }
@@ -444,9 +422,8 @@ Tensor distillation_loss(const Tensor& student, const Tensor& teacher, real temp
 
 void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
   lesson.section("Fine-tuned, frozen, from scratch, distilled");
-  const std::size_t few = lesson.fast ? 100 : 200;
-  const std::vector<Example> labelled(data.training.begin(),
-                                      data.training.begin() + static_cast<std::ptrdiff_t>(few));
+  const Index few = lesson.fast ? 100 : 200;
+  const std::vector<Example> labelled(data.training.begin(), data.training.begin() + few);
   lesson.say(
       "Now a task: is the opinion positive? There are {} labelled sentences. A new head, {} numbers, reads "
       "the state of [CLS] through the pooler (a matrix and a tanh). Fine-tuned: head and model go on "
@@ -467,16 +444,15 @@ void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
   student_head.parameters(list);
   const std::uint64_t base = lesson.seed * 271828;
   fit(list, "distilled", lesson.fast ? 120 : 900, 3e-3, [&](Index batch) {
-    const auto chosen = pick(data.training, 32, base + static_cast<std::uint64_t>(batch));
-    const TokenBatch tokens = batch_of(chosen);
-    Context context{.training = true};
+    const auto chosen = pick(data.training, 32, base + std::uint64_t(batch));
+    const Tokens tokens = tokens_of(chosen);
+    const Context training{.training = true};
     const Tensor taught = [&] {
       const NoGrad no_grad;
-      return tuned_head.sentence(tuned, tuned(tokens.tokens, tokens.lengths, context));  // (B, 2)
+      return tuned_head.sentence(tuned, tuned(tokens, training));  // (B, 2)
     }();
-    const Tensor states = student(tokens.tokens, tokens.lengths, context);
-    return StepLoss{distillation_loss(student_head.sentence(student, states), taught, 2),
-                    tokens.tokens.numel()};
+    const Tensor states = student(tokens, training);
+    return StepLoss{distillation_loss(student_head.sentence(student, states), taught, 2), tokens.ids.numel()};
   });
 
   const std::vector<std::string> names = {"fine-tuned", "frozen", "from scratch", "small, from the labels",
@@ -488,7 +464,7 @@ void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
                                         100 * sentence_accuracy(student, student_head, data.test)};
   std::vector<std::vector<std::string>> rows;
   const Index large = parameters_of(tuned).count(), small = parameters_of(student).count();
-  for (std::size_t i = 0; i < names.size(); ++i)
+  for (Index i = 0; i < std::ssize(names); ++i)
     rows.push_back(
         {names[i], fmt::format("{}", i >= 3 ? small : large), fmt::format("{:.1f}%", accuracy[i])});
   lesson.table({"model", "numbers", "right on unseen sentences"}, rows);
@@ -516,7 +492,7 @@ void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
   lesson.say(
       "DistilBERT's idea: the student, {:.1f} times smaller, sees no labels at all. It copies the teacher's "
       "softened answers (temperature 2) on {} sentences without labels: `0.7 to 0.3` says more than `yes`.",
-      static_cast<double>(large) / static_cast<double>(small), data.training.size());
+      double(large) / double(small), data.training.size());
   lesson.equation("loss = τ² · KL( softmax(teacher/τ) ‖ softmax(student/τ) )");
   lesson.claim(
       large > 4 * small && accuracy[4] > accuracy[0] - (lesson.fast ? 40 : 25),
@@ -536,34 +512,29 @@ void tag_words(Lesson& lesson, const Data& data, const Bert& pretrained) {
       data.tag_names.size());
   const Bert model = copy_of(pretrained);
   Rng rng(lesson.seed + 11);
-  const Classifier head(64, static_cast<Index>(data.tag_names.size()), rng);
+  const Classifier head(64, std::ssize(data.tag_names), rng);
   ParameterList list;
   model.parameters(list);
   head.parameters(list);
   const std::uint64_t base = lesson.seed * 161803;
   fit(list, "tags", lesson.fast ? 60 : 150, 1e-3, [&](Index batch) {
-    const auto chosen = pick(data.training, 16, base + static_cast<std::uint64_t>(batch));
-    const TokenBatch tokens = batch_of(chosen);
-    Context context{.training = true};
-    return StepLoss{cross_entropy(head.tokens(model(tokens.tokens, tokens.lengths, context)), tags_of(chosen),
-                                  {.ignore = not_asked}),
-                    tokens.tokens.numel()};
+    const auto chosen = pick(data.training, 16, base + std::uint64_t(batch));
+    const Tokens tokens = tokens_of(chosen);
+    const Tensor logits = head.tokens(model(tokens, {.training = true}));  // (B, T, K)
+    return StepLoss{cross_entropy(logits, tags_of(chosen), {.ignore = not_asked}), tokens.ids.numel()};
   });
   const NoGrad no_grad;
-  Context context;
   const auto all = all_of(data.test);
-  const TokenBatch batch = batch_of(all);
-  const double right = share_right(head.tokens(model(batch.tokens, batch.lengths, context)), tags_of(all));
+  const double right = share_right(head.tokens(model(tokens_of(all))), tags_of(all));
   lesson.claim(right > (lesson.fast ? 0.6 : 0.9), "{:.1f}% of the tags of unseen sentences are right",
                100 * right);
   const std::vector<std::string> sentence = {"they", "play",  "the", "film", ",", "and",
                                              "we",   "liked", "the", "play", "."};
-  const TokenBatch one = batch_of({data.words.encode(sentence)});
-  const IntTensor best = argmax(head.tokens(model(one.tokens, one.lengths, context)));
+  const IntTensor best = argmax(head.tokens(model(data.words.encode(sentence))));
   std::vector<viz::Token> shown;
   std::vector<std::string> tags;
-  for (std::size_t t = 0; t < sentence.size(); ++t) {
-    tags.push_back(data.tag_names[static_cast<std::size_t>(best[static_cast<Index>(t) + 1])]);
+  for (Index t = 0; t < std::ssize(sentence); ++t) {
+    tags.push_back(data.tag_names[best[t + 1]]);
     shown.emplace_back(sentence[t], sentence[t] == "play" ? 1 : -1, tags.back());
   }
   lesson.table(sentence, {tags});
@@ -584,22 +555,20 @@ void dynamic_masking(Lesson& lesson, const Data& data) {
       "ones:",
       few, steps * 16 / few);
   const std::vector<Example> small(data.training.begin(), data.training.begin() + few);
-  const TokenBatch unseen = batch_of(all_of(data.test));
+  const Tokens unseen = tokens_of(all_of(data.test));
   const auto measure = [&](bool dynamic) {
     const Bert model = new_bert(data.words, 64, 2, lesson.seed + 12);
     fit(parameters_of(model), dynamic ? "dynamic" : "static", steps, 1e-3, [&](Index batch) {
       const Index part = batch % (few / 16), pass = batch / (few / 16);
       std::vector<const Example*> chosen;
-      for (Index i = 0; i < 16; ++i) chosen.push_back(&small[static_cast<std::size_t>(part * 16 + i)]);
-      const TokenBatch tokens = batch_of(chosen);
-      Rng rng(static_cast<std::uint64_t>(part + (dynamic ? 1000 * (pass + 1) : 0)) + lesson.seed * 65537);
-      return StepLoss{mlm_loss(model, mask_tokens(tokens.tokens, data.words, rng), tokens.lengths),
-                      tokens.tokens.numel()};
+      for (Index i = 0; i < 16; ++i) chosen.push_back(&small[part * 16 + i]);
+      const Tokens tokens = tokens_of(chosen);
+      Rng rng(std::uint64_t(part + (dynamic ? 1000 * (pass + 1) : 0)) + lesson.seed * 65537);
+      return StepLoss{mlm_loss(model, mask_tokens(tokens, data.words, rng)), tokens.ids.numel()};
     });
     const NoGrad no_grad;
     Rng rng(4242);
-    return static_cast<double>(
-        mlm_loss(model, mask_tokens(unseen.tokens, data.words, rng), unseen.lengths).item());
+    return double(mlm_loss(model, mask_tokens(unseen, data.words, rng)).item());
   };
   const double fixed = measure(false), dynamic = measure(true);
   lesson.table({"gaps", "loss on unseen sentences"}, {{"made once", fmt::format("{:.2f}", fixed)},

@@ -12,8 +12,8 @@ namespace exercise {
 
 // How much is taken out of a text of `length` tokens (at least 2): first how many tokens, length · fraction,
 // rounded (a half is rounded up, as std::lround does), but at least 1 and at most length − 1; second how many
-// spans, those tokens / mean_length, rounded in the same way, but at least 1 and at most as many as tokens are
-// kept (there is one before each span).
+// spans, those tokens / mean_length, rounded in the same way, but at least 1 and at most as many as tokens
+// are kept (there is one before each span).
 //   span_counts(100, 0.15, 3) = (15, 5)
 //   span_counts(3, 0.15, 3) = (1, 1)      (0.45 would be none)
 std::pair<Index, Index> span_counts(Index length, double fraction, double mean_length) {

@@ -8,6 +8,7 @@
 // sentinel, and the decoder writes what was there. That game is called span corruption.
 #include <algorithm>  // count, find, max_element
 #include <cmath>      // fabs, log
+#include <iterator>   // ssize
 
 #include "core/autograd.hpp"
 #include "lessons/support/lesson.hpp"
@@ -46,7 +47,7 @@ void text_to_text(Lesson& lesson) {
 // 2. Span corruption, by hand
 
 struct Span {
-  std::size_t begin, length;
+  Index begin, length;
 };
 struct Holes {
   Words input, target;
@@ -57,14 +58,14 @@ struct Holes {
 Holes take_out(const Words& text, const std::vector<Span>& spans) {
   const Words sentinels = {"<X>", "<Y>", "<Z>"};
   Holes out;
-  std::size_t next = 0;
-  for (std::size_t n = 0; n < spans.size(); ++n) {
+  Index next = 0;
+  for (Index n = 0; n < std::ssize(spans); ++n) {
     for (; next < spans[n].begin; ++next) out.input.push_back(text[next]);
     out.input.push_back(sentinels[n]);
     out.target.push_back(sentinels[n]);
-    for (std::size_t i = 0; i < spans[n].length; ++i) out.target.push_back(text[next++]);
+    for (Index i = 0; i < spans[n].length; ++i) out.target.push_back(text[next++]);
   }
-  for (; next < text.size(); ++next) out.input.push_back(text[next]);
+  for (; next < std::ssize(text); ++next) out.input.push_back(text[next]);
   out.target.push_back(sentinels[spans.size()]);
   return out;
 }
@@ -83,7 +84,7 @@ viz::Image holes_picture(const Words& text, const Holes& holes) {
   }
   // In the text itself, a word has the colour of the span it goes to.
   viz::TokenRow whole{.name = "text", .detail = fmt::format("{} words", text.size())};
-  std::size_t next = 0;
+  Index next = 0;
   current = -1;
   std::vector<std::vector<std::string>> spans;
   for (const std::string& word : holes.target) {
@@ -97,7 +98,7 @@ viz::Image holes_picture(const Words& text, const Holes& holes) {
       whole.tokens.push_back({text[next++], -1});
       continue;
     }
-    for (std::size_t i = 0; i < spans[static_cast<std::size_t>(colour(word))].size(); ++i)
+    for (Index i = 0; i < std::ssize(spans[colour(word)]); ++i)
       whole.tokens.push_back({text[next++], colour(word)});
   }
   return viz::token_rows({whole, input, target}, {.title = "One sentence, corrupted"});
@@ -121,7 +122,7 @@ void span_corruption(Lesson& lesson) {
   const Corrupted by_hand{{0, 1, 100, 4, 5, 6, 7, 101, 9}, {100, 2, 3, 101, 8, 102}};
   const std::vector<int> restored = restore_spans(by_hand, options);
   bool in_order = restored.size() == text.size();
-  for (std::size_t i = 0; i < restored.size(); ++i) in_order = in_order && restored[i] == static_cast<int>(i);
+  for (Index i = 0; i < std::ssize(restored); ++i) in_order = in_order && restored[i] == int(i);
   lesson.claim(in_order,
                "input and target together hold all: restore_spans gives the {} words back, in order",
                restored.size());
@@ -130,20 +131,19 @@ void span_corruption(Lesson& lesson) {
   Rng rng(lesson.seed);
   Index tokens = 0, taken = 0, spans = 0, written = 0, same = 0, texts = 200;
   for (Index n = 0; n < texts; ++n) {
-    std::vector<int> line(static_cast<std::size_t>(100 + rng.below(100)));
-    for (int& token : line) token = static_cast<int>(rng.below(90));
+    std::vector<int> line(100 + rng.below(100));
+    for (int& token : line) token = int(rng.below(90));
     const Corrupted corrupted = corrupt_spans(line, options, rng);
     const Index holes_here =
         std::count_if(corrupted.input.begin(), corrupted.input.end(), [](int t) { return t >= 100; });
-    tokens += static_cast<Index>(line.size());
+    tokens += std::ssize(line);
     spans += holes_here;
-    taken += static_cast<Index>(line.size() - corrupted.input.size()) + holes_here;
-    written += static_cast<Index>(corrupted.target.size());
+    taken += std::ssize(line) - std::ssize(corrupted.input) + holes_here;
+    written += std::ssize(corrupted.target);
     same += restore_spans(corrupted, options) == line;
   }
-  const double share = static_cast<double>(taken) / static_cast<double>(tokens),
-               length = static_cast<double>(taken) / static_cast<double>(spans),
-               cost = static_cast<double>(written) / static_cast<double>(tokens);
+  const double share = double(taken) / double(tokens), length = double(taken) / double(spans),
+               cost = double(written) / double(tokens);
   lesson.claim(std::fabs(share - 0.15) < 0.01 && std::fabs(length - 3) < 0.3 && same == texts,
                "{} texts: {:.1f}% of the tokens taken out, {:.2f} in a span, all {} restored", texts,
                100 * share, length, same);
@@ -189,10 +189,10 @@ void relative_bias(Lesson& lesson) {
       "score(i, j) = q_i · k_j + b_head[bucket(j − i)]        no ÷ √d_k: the initial weights see to that");
   viz::Numbers distance, both, behind, past;  // the decoder has only what is behind
   for (Index d = -160; d <= 160; ++d) {
-    distance.push_back(static_cast<double>(d));
+    distance.push_back(double(d));
     both.push_back(t5_bucket(d, true));
     if (d > 0) continue;
-    behind.push_back(static_cast<double>(d));
+    behind.push_back(double(d));
     past.push_back(t5_bucket(d, false));
   }
   lesson.picture(
@@ -210,7 +210,7 @@ void relative_bias(Lesson& lesson) {
   for (Index h = 0; h < 4; ++h)
     for (Index i = 1; i < 40; ++i)
       for (Index j = 1; j < 40; ++j)
-        worst = std::max(worst, static_cast<double>(std::fabs(bias(h, i, j) - bias(h, i - 1, j - 1))));
+        worst = std::max(worst, double(std::fabs(bias(h, i, j) - bias(h, i - 1, j - 1))));
   lesson.claim(worst == 0 && t5_bucket(-128, false) == t5_bucket(-5000, false),
                "the bias depends on the distance alone, and 128 and 5,000 steps back share bucket {}",
                t5_bucket(-128, false));
@@ -239,7 +239,7 @@ Stories read_stories(Index count, std::uint64_t seed, const WordVocabulary* know
   std::vector<std::string> all = lines;
   all.push_back("fill: who: colour: " + joined(names) + " " + joined(colours));
   const WordVocabulary vocabulary =
-      known ? *known : WordVocabulary::learn(all, {.specials = {"<X>", "<Y>", "<Z>", "<U>", "<V>", "<W>"}});
+      known ? *known : WordVocabulary::learn(all, {"<X>", "<Y>", "<Z>", "<U>", "<V>", "<W>"});
   Stories out{vocabulary, {.first_sentinel = vocabulary.special("<X>"), .sentinels = 6}, {}};
   for (const std::string& line : lines) {
     Story story{vocabulary.encode(line), -1, -1};
@@ -280,33 +280,27 @@ Example colour(const Stories& from, const Story& story) {
   return with_prefix(from, "colour:", story.text, {story.colour});
 }
 
-struct Rectangle {
-  IntTensor ids, lengths;  // (B, T), (B)
-};
-Rectangle rectangle(const Examples& examples, std::vector<int> Example::*side) {
+Tokens rectangle(const Examples& examples, std::vector<int> Example::*side) {  // (B, T)
   std::vector<std::vector<int>> sequences;
   for (const Example& example : examples) sequences.push_back(example.*side);
-  const Batch batch = pad_batch(sequences);
-  return {IntTensor({batch.rows, batch.cols}, batch.ids), IntTensor({batch.rows}, batch.lengths)};
+  return pad_batch(sequences);
 }
 
 // What the decoder says at each place, when all before that place is given: (B, T, V).
-Tensor logits_of(const Transformer& model, const Examples& examples, Context& context) {
-  const Rectangle source = rectangle(examples, &Example::input),
-                  target = rectangle(examples, &Example::target);
-  return model(source.ids, source.lengths, shift_right(target.ids, Vocabulary::bos), target.lengths, context);
+Tensor logits_of(const Transformer& model, const Examples& examples, const Context& context = {}) {
+  const Tokens source = rectangle(examples, &Example::input), target = rectangle(examples, &Example::target);
+  return model(source, {shift_right(target.ids, Vocabulary::bos), target.lengths}, context);
 }
 
 std::vector<std::vector<int>> answers(const Transformer& model, const Examples& examples) {
   const NoGrad no_grad;
-  const Rectangle source = rectangle(examples, &Example::input);
-  TransformerWriter writer(model, source.ids, source.lengths);
+  TransformerWriter writer(model, rectangle(examples, &Example::input));
   return greedy(writer, {.max_length = 20});  // without the <eos>
 }
 
 Index count_right(const std::vector<std::vector<int>>& written, const Examples& examples) {
   Index right = 0;
-  for (std::size_t n = 0; n < examples.size(); ++n) {
+  for (Index n = 0; n < std::ssize(examples); ++n) {
     std::vector<int> target = examples[n].target;
     target.pop_back();
     right += written[n] == target;
@@ -319,12 +313,11 @@ History train_t5(const Lesson& lesson, const Transformer& model, const Stories& 
   ParameterList parameters;
   model.parameters(parameters);
   Adam optimizer(parameters);
-  Context context{.training = true, .rng = &rng};
+  const Context context{.training = true, .rng = &rng};
   const auto one_step = [&](Index step) {
-    Rng draw(lesson.seed * 1000003 + static_cast<std::uint64_t>(step));
+    Rng draw(lesson.seed * 1000003 + std::uint64_t(step));
     const auto any = [&]() -> const Story& {
-      return stories
-          .stories[static_cast<std::size_t>(draw.below(static_cast<Index>(stories.stories.size())))];
+      return stories.stories[draw.below(std::ssize(stories.stories))];
     };
     Examples batch;
     for (int n = 0; n < 4; ++n) {
@@ -333,8 +326,7 @@ History train_t5(const Lesson& lesson, const Transformer& model, const Stories& 
       batch.push_back(colour(stories, any()));
     }
     Index tokens = 0;
-    for (const Example& example : batch)
-      tokens += static_cast<Index>(example.input.size() + example.target.size());
+    for (const Example& example : batch) tokens += std::ssize(example.input) + std::ssize(example.target);
     const Tensor logits = logits_of(model, batch, context);
     return StepLoss{
         cross_entropy(logits, rectangle(batch, &Example::target).ids, {.ignore = Vocabulary::pad}), tokens};
@@ -350,20 +342,18 @@ struct Accuracy {
 };
 Accuracy accuracy_on(const Transformer& model, const Stories& stories, const Examples& fills) {
   const NoGrad no_grad;
-  Context context;
   const IntTensor target = rectangle(fills, &Example::target).ids;
-  const IntTensor said = argmax(logits_of(model, fills, context));
+  const IntTensor said = argmax(logits_of(model, fills));
   Index words = 0, right = 0;
-  std::vector<Index> counts(static_cast<std::size_t>(stories.vocabulary.size()), 0);
+  std::vector<Index> counts(stories.vocabulary.size(), 0);
   for (Index i = 0; i < target.numel(); ++i) {
     if (stories.vocabulary.is_special(target[i])) continue;
     ++words;
-    ++counts[static_cast<std::size_t>(target[i])];
+    ++counts[target[i]];
     right += said[i] == target[i];
   }
-  const double all = static_cast<double>(words);
-  return {static_cast<double>(right) / all,
-          static_cast<double>(*std::max_element(counts.begin(), counts.end())) / all};
+  const double all = double(words);
+  return {double(right) / all, double(*std::max_element(counts.begin(), counts.end())) / all};
 }
 
 // The words that a target has for one hole.
@@ -394,10 +384,10 @@ void small_t5(Lesson& lesson) {
   const History history = train_t5(lesson, model, stories, steps, rng);
   const double first = history.steps.front().loss;
   double last = 0;
-  for (std::size_t n = history.steps.size() - 20; n < history.steps.size(); ++n)
+  for (Index n = std::ssize(history.steps) - 20; n < std::ssize(history.steps); ++n)
     last += history.steps[n].loss / 20;
   lesson.claim(last < first / 2, "the loss fell from {:.2f} (even chances would be log V = {:.2f}) to {:.2f}",
-               first, std::log(static_cast<double>(stories.vocabulary.size())), last);
+               first, std::log(double(stories.vocabulary.size())), last);
 
   Examples fills, whos, colour_questions;
   Rng holes(lesson.seed + 7);
@@ -406,7 +396,7 @@ void small_t5(Lesson& lesson) {
     whos.push_back(who(unseen, story));
     colour_questions.push_back(colour(unseen, story));
   }
-  const double count = static_cast<double>(fills.size());
+  const double count = double(fills.size());
   const std::vector<std::vector<int>> filled = answers(model, fills), named = answers(model, whos),
                                       coloured = answers(model, colour_questions);
   const auto words_of = [&](const std::vector<int>& ids) {
@@ -417,8 +407,8 @@ void small_t5(Lesson& lesson) {
   };
   // Holes that are filled right to the last word, and the first story that has one: it is shown.
   Index holes_in_all = 0, holes_right = 0;
-  std::size_t first_right = 0;
-  for (std::size_t n = fills.size(); n-- > 0;)
+  Index first_right = 0;
+  for (Index n = std::ssize(fills); n-- > 0;)
     for (const int sentinel : fills[n].input) {
       if (sentinel < stories.corruption.first_sentinel || !stories.vocabulary.is_special(sentinel)) continue;
       ++holes_in_all;
@@ -436,17 +426,17 @@ void small_t5(Lesson& lesson) {
                 {"colour:", words_of(coloured[first_right]), stories.vocabulary.token(shown.colour)},
                 {"fill:", words_of(filled[first_right]), words_of(fills[first_right].target)}});
   const Index who_right = count_right(named, whos), colour_right = count_right(coloured, colour_questions);
-  lesson.claim(static_cast<double>(std::min(who_right, colour_right)) > 0.5 * count,
+  lesson.claim(double(std::min(who_right, colour_right)) > 0.5 * count,
                "of {} new stories, {} children and {} colours are named right, by writing a word",
                fills.size(), who_right, colour_right);
 
   Index well_formed = 0;
-  for (std::size_t n = 0; n < fills.size(); ++n) {
+  for (Index n = 0; n < std::ssize(fills); ++n) {
     const int closing = fills[n].target[fills[n].target.size() - 2];  // before the <eos>
     well_formed += !filled[n].empty() && filled[n].front() == stories.corruption.first_sentinel &&
                    filled[n].back() == closing;
   }
-  lesson.claim(static_cast<double>(well_formed) > 0.8 * count,
+  lesson.claim(double(well_formed) > 0.8 * count,
                "{} of {} fillings begin with <X> and close with the right sentinel: it has learned the form",
                well_formed, fills.size());
   const Accuracy accuracy = accuracy_on(model, stories, fills);

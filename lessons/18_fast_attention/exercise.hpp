@@ -19,9 +19,9 @@ void absorb_tile(real& largest, real& sum, const std::vector<real>& tile) {
   todo();  // your answer
 }
 
-// softmax(q kᵀ / √D) v, reading the keys in tiles of `tile` (the last one may be shorter), for each query
-// with a largest score, a sum and an output that are kept up to date. At most `tile` scores are held at a
-// time.
+// softmax(q kᵀ / √D) v, reading the keys in tiles of `tile` (the last one may be shorter), for each
+// query with a largest score, a sum and an output that are kept up to date. At most `tile` scores are
+// held at a time.
 //   q (T,D), k (S,D), v (S,E) -> (T,E)
 //   tiled_attend([[0]], [[5], [7], [1]], [[10], [30], [20]], 2) = [[20]]      (equal scores: the plain mean)
 Tensor tiled_attend(const Tensor& q, const Tensor& k, const Tensor& v, Index tile) {
@@ -46,9 +46,9 @@ Tensor share_heads(const Tensor& k, Index heads) {
   todo();  // your answer
 }
 
-// How many bytes the cache of a model has after `tokens` tokens: in every layer the keys and the values of
-// each token, which have kv_heads heads, while queries have `heads` and are not kept. A head is d_model /
-// heads numbers.
+// How many bytes the cache of a model has after `tokens` tokens: in every layer the keys and the values
+// of each token, which have kv_heads heads, while queries have `heads` and are not kept. A head is
+// d_model / heads numbers.
 //   cache_bytes(1, 10, 64, 8, 2, 4) = 1280      (2 · 10 tokens · 2 heads · 8 numbers · 4 bytes)
 Index cache_bytes(Index layers, Index tokens, Index d_model, Index heads, Index kv_heads,
                   Index bytes_a_number) {

@@ -12,6 +12,7 @@
 #include <chrono>      // steady_clock
 #include <cmath>       // exp, sqrt
 #include <functional>  // function
+#include <iterator>    // ssize
 #include <limits>      // infinity
 
 #include "core/autograd.hpp"
@@ -28,7 +29,7 @@ double peak_bytes(const std::function<void()>& work) {
   const auto before = pool_statistics().bytes_in_use;
   reset_pool_peak();
   work();
-  return static_cast<double>(pool_statistics().peak_bytes - before);
+  return double(pool_statistics().peak_bytes - before);
 }
 
 double seconds_of(const std::function<void()>& work) {
@@ -79,8 +80,8 @@ void the_square(Lesson& lesson) {
     const Tensor x = normal({1, T, 32}, rng);
     const double bytes = peak_bytes([&] { plain_attention(x, x, x, 1); });
     growth = before > 0 ? bytes / before : 0;
-    rows.push_back({fmt::format("{}", T), size_text(static_cast<double>(x.numel()) * sizeof(real)),
-                    size_text(bytes), before > 0 ? fmt::format("× {:.1f}", growth) : ""});
+    rows.push_back({fmt::format("{}", T), size_text(double(x.numel()) * sizeof(real)), size_text(bytes),
+                    before > 0 ? fmt::format("× {:.1f}", growth) : ""});
     before = bytes;
   }
   lesson.table({"T", "the input", "needed at the peak", "growth"}, rows);
@@ -100,14 +101,14 @@ struct Running {
 //
 // What was summed so far was measured against the old maximum m. If the tile raises it, everything so far is
 // too large by exp(m' - m), and shrinks by that. At the very start exp(-∞) = 0: nothing to shrink.
-void add_tile(Running& row, const std::vector<double>& scores, const std::vector<double>& values,
-              std::size_t begin, std::size_t end, bool rescale = true) {
+void add_tile(Running& row, const std::vector<double>& scores, const std::vector<double>& values, Index begin,
+              Index end, bool rescale = true) {
   double largest = row.largest;
-  for (std::size_t j = begin; j < end; ++j) largest = std::max(largest, scores[j]);
+  for (Index j = begin; j < end; ++j) largest = std::max(largest, scores[j]);
   const double shrink = rescale ? std::exp(row.largest - largest) : 1.0;
   row.sum *= shrink;
   row.output *= shrink;
-  for (std::size_t j = begin; j < end; ++j) {
+  for (Index j = begin; j < end; ++j) {
     const double share = std::exp(scores[j] - largest);
     row.sum += share;
     row.output += share * values[j];
@@ -115,11 +116,11 @@ void add_tile(Running& row, const std::vector<double>& scores, const std::vector
   row.largest = largest;
 }
 
-double in_tiles(const std::vector<double>& scores, const std::vector<double>& values, std::size_t tile,
+double in_tiles(const std::vector<double>& scores, const std::vector<double>& values, Index tile,
                 bool rescale = true) {
   Running row;
-  for (std::size_t begin = 0; begin < scores.size(); begin += tile)
-    add_tile(row, scores, values, begin, std::min(begin + tile, scores.size()), rescale);
+  for (Index begin = 0; begin < std::ssize(scores); begin += tile)
+    add_tile(row, scores, values, begin, std::min(begin + tile, std::ssize(scores)), rescale);
   return row.output / row.sum;
 }
 
@@ -128,7 +129,7 @@ double whole_row(const std::vector<double>& scores, const std::vector<double>& v
   const double largest = *std::max_element(scores.begin(), scores.end());
   double sum = 0, output = 0;
   for (const double score : scores) sum += std::exp(score - largest);
-  for (std::size_t j = 0; j < scores.size(); ++j) output += std::exp(scores[j] - largest) / sum * values[j];
+  for (Index j = 0; j < std::ssize(scores); ++j) output += std::exp(scores[j] - largest) / sum * values[j];
   return output;
 }
 
@@ -147,7 +148,7 @@ void online_softmax(Lesson& lesson) {
   lesson.say("`it` looks at six words, two at a time; each hands over one number, how alive it is:");
   std::vector<std::vector<std::string>> rows;
   Running row;
-  for (std::size_t begin = 0; begin < 6; begin += 2) {
+  for (Index begin = 0; begin < 6; begin += 2) {
     const double old = row.largest;
     add_tile(row, scores, alive, begin, begin + 2);
     rows.push_back({words[begin] + ", " + words[begin + 1],
@@ -180,7 +181,7 @@ void online_softmax(Lesson& lesson) {
 Tensor tiled_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index tile) {
   const Index T = q.size(0), S = k.size(0), D = q.size(1), E = v.size(1);
   Tensor out = zeros({T, E});
-  std::vector<real> scores(static_cast<std::size_t>(tile));
+  std::vector<real> scores(tile);
   for (Index i = 0; i < T; ++i) {
     real largest = -std::numeric_limits<real>::infinity(), sum = 0;
     for (Index begin = 0; begin < S; begin += tile) {
@@ -189,14 +190,14 @@ Tensor tiled_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index 
       for (Index j = begin; j < end; ++j) {
         real dot = 0;
         for (Index d = 0; d < D; ++d) dot += q(i, d) * k(j, d);
-        scores[static_cast<std::size_t>(j - begin)] = dot / std::sqrt(static_cast<real>(D));
-        largest = std::max(largest, scores[static_cast<std::size_t>(j - begin)]);
+        scores[j - begin] = dot / std::sqrt(real(D));
+        largest = std::max(largest, scores[j - begin]);
       }
       const real shrink = std::exp(old - largest);
       sum *= shrink;
       for (Index e = 0; e < E; ++e) out(i, e) *= shrink;
       for (Index j = begin; j < end; ++j) {
-        const real share = std::exp(scores[static_cast<std::size_t>(j - begin)] - largest);
+        const real share = std::exp(scores[j - begin] - largest);
         sum += share;
         for (Index e = 0; e < E; ++e) out(i, e) += share * v(j, e);
       }
@@ -275,7 +276,7 @@ void against_length(Lesson& lesson) {
     const Cost b = cost_of(fused);
     gradient_difference = std::max(gradient_difference, max_difference(gradient, q.grad()));
     difference = std::max(difference, max_difference(plain(), fused()));
-    T_axis.push_back(static_cast<double>(T));
+    T_axis.push_back(double(T));
     plain_bytes.push_back(a.forward_bytes / 1e6), fused_bytes.push_back(b.forward_bytes / 1e6);
     plain_training.push_back(a.training_bytes / 1e6), fused_training.push_back(b.training_bytes / 1e6);
     plain_time.push_back(1e3 * a.seconds), fused_time.push_back(1e3 * b.seconds);
@@ -288,7 +289,7 @@ void against_length(Lesson& lesson) {
   lesson.claim(difference < 1e-4 && gradient_difference < 1e-3,
                "the same numbers: outputs differ by {:.0e} at most, gradients by {:.0e}", difference,
                gradient_difference);
-  const std::size_t last = T_axis.size() - 1;
+  const Index last = std::ssize(T_axis) - 1;
   const double plain_growth = plain_training[last] / plain_training[last - 1],
                fused_growth = fused_training[last] / fused_training[last - 1];
   lesson.claim(plain_growth > 3 && fused_growth < 2.6,
@@ -316,16 +317,16 @@ void against_length(Lesson& lesson) {
                                             {.title = "Memory",
                                              .x_title = "tokens T",
                                              .y_title = "megabytes at the peak",
-                                             .x_scale = viz::Scale::Log2,
-                                             .y_scale = viz::Scale::Log10,
+                                             .x_scale = viz::Scale::log2,
+                                             .y_scale = viz::Scale::log10,
                                              .width = 560});
   const viz::Image time = viz::line_chart({{.name = "plain", .y = plain_time, .x = T_axis, .points = true},
                                            {.name = "tiled", .y = fused_time, .x = T_axis, .points = true}},
                                           {.title = "Time, forward",
                                            .x_title = "tokens T",
                                            .y_title = "milliseconds",
-                                           .x_scale = viz::Scale::Log2,
-                                           .y_scale = viz::Scale::Log10,
+                                           .x_scale = viz::Scale::log2,
+                                           .y_scale = viz::Scale::log10,
                                            .width = 560});
   lesson.picture(
       "against_length.png", viz::row({memory, time}), "Time and memory against T",
@@ -365,8 +366,7 @@ void windows(Lesson& lesson) {
     return reshape(map, {T, T});
   };
   const Tensor causal = visible(0), narrow = visible(window);
-  const Index all_pairs = static_cast<Index>(sum(causal).item()),
-              pairs = static_cast<Index>(sum(narrow).item());
+  const Index all_pairs = Index(sum(causal).item()), pairs = Index(sum(narrow).item());
   lesson.claim(all_pairs == T * (T + 1) / 2 && pairs == T * window - window * (window - 1) / 2,
                "{} comparisons become {}: T·w less the corner at the start where there is no past", all_pairs,
                pairs);
@@ -452,18 +452,15 @@ void shared_heads(Lesson& lesson) {
   std::vector<double> measured;
   for (const Index kv_heads : {8, 2, 1}) {
     Rng rng(lesson.seed);
-    const MultiHeadAttention layer({.d_model = C, .heads = heads, .kv_heads = kv_heads}, true, rng);
+    const MultiHeadAttention layer({.d_model = C, .heads = heads, .kv_heads = kv_heads}, rng);
     KeyValueCache cache;
-    Context context;
     for (Index t = 0; t < written; ++t) {  // a token at a time, as when writing
       const Tensor x = normal({1, 1, C}, rng);
-      layer(x, x, {.causal = true}, context, "self", 0, &cache);
+      layer(x, {.mask = {.causal = true}, .cache = &cache});
     }
-    const double bytes =
-        static_cast<double>((cache.keys.numel() + cache.values.numel()) * static_cast<Index>(sizeof(real)));
+    const double bytes = double((cache.keys.numel() + cache.values.numel()) * Index(sizeof(real)));
     measured.push_back(bytes);
-    const double large =
-        2.0 * 32 * 8192 * 4 * static_cast<double>(kv_heads) * 128 * 2;  // 32 heads: 4 for each of ours
+    const double large = 2.0 * 32 * 8192 * 4 * double(kv_heads) * 128 * 2;  // 32 heads: 4 for each of ours
     rows.push_back({kv_heads == 8   ? "each its own"
                     : kv_heads == 1 ? "MQA, one for all"
                                     : "GQA, one for four",

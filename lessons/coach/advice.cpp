@@ -5,6 +5,8 @@
 #include <regex>    // regex_replace
 #include <sstream>  // istringstream
 
+#include "core/text.hpp"  // read_file
+
 namespace coach {
 namespace {
 
@@ -88,12 +90,12 @@ std::string missing_function(const Lesson& lesson, const std::string& answer, co
     line.resize(std::min(line.size(), 4 * longest_line));
     if (!std::regex_search(line, match, undefined)) continue;
     const std::string name = match[1];
-    const bool there = read_file(answer).find(" " + name + "(") != std::string::npos;
+    const bool there = attn::read_file(answer).find(" " + name + "(") != std::string::npos;
     return fmt::format(
         "    {} {}. It must read:\n      {}\n", name,
         there ? "has other arguments than the exercise asks for, or stands outside of namespace exercise"
               : "is missing from your file",
-        signature(read_file(lesson.stub()), name));
+        signature(attn::read_file(lesson.stub()), name));
   }
   return "";
 }

@@ -26,9 +26,9 @@ int thrown_depth = 0;
 
 }  // namespace
 
-// Note [Catching the throw]: an exception tells what went wrong but not where in the learner's file, and when
-// it is caught the stack is gone. So we stand in for the runtime's throw, write the stack down and pass the
-// call on.
+// Note [Catching the throw]: an exception tells what went wrong but not where in the learner's file, and
+// when it is caught the stack is gone. So we stand in for the runtime's throw, write the stack down and
+// pass the call on.
 using Throw = void(void* exception, void* type, void (*destroy)(void*));
 extern "C" Throw note_throw __asm__("__cxa_throw");
 extern "C" void note_throw(void* exception, void* type, void (*destroy)(void*)) {

@@ -6,6 +6,7 @@
 #include <cstdio>   // sscanf
 #include <sstream>  // istringstream
 
+#include "core/text.hpp"  // read_file
 #include "lessons/coach/compile.hpp"
 
 namespace coach {
@@ -46,7 +47,7 @@ std::vector<std::string> results_of(const std::string& program, const std::strin
                                      grader_of(lesson), program, file, seed, results),
                          true);
   std::vector<std::string> names;
-  std::istringstream lines(std::filesystem::exists(results) ? read_file(results) : "");
+  std::istringstream lines(std::filesystem::exists(results) ? attn::read_file(results) : "");
   for (std::string name, word; std::getline(lines, name, '\t') && std::getline(lines, word);) {
     names.push_back(name);
     tally.check(standing_from(word) == expected,
@@ -74,7 +75,7 @@ std::vector<std::string> code_lines(const std::string& solution, const std::stri
 }
 
 void check_hints(Tally& tally, const Lesson& lesson, const std::vector<std::string>& graded) {
-  const std::string stub = read_file(lesson.stub()), solution = read_file(lesson.solution());
+  const std::string stub = attn::read_file(lesson.stub()), solution = attn::read_file(lesson.solution());
   const std::vector<std::string> secrets = code_lines(solution, stub);
   tally.check(!secrets.empty(), "the solution has no code");
   tally.check(lesson.functions.size() >= 2 && lesson.functions.size() <= 6,

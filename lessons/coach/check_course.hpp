@@ -12,9 +12,9 @@
 
 namespace coach {
 
-// Prints what fails, then "course: E exercises, F functions, M mistakes recognised, T trivial answers
-// rejected" and "N passed, N failed". Needs build/graded/{exercise,solution}/NN_name, which `make
-// check-course` builds.
+// Prints what fails, then "course: E exercises, F functions, M mistakes recognised, T trivial
+// answers rejected" and "N passed, N failed". Needs build/graded/{exercise,solution}/NN_name,
+// which `make check-course` builds.
 int check_course(const std::vector<Lesson>& lessons);
 
 }  // namespace coach

@@ -1,63 +1,50 @@
 // build/coach: the exercises from the learner's side. `make start`, `make check` and so on only call it.
 #include <fmt/format.h>
 #include <signal.h>  // sigaction
-#include <unistd.h>  // isatty
 
-#include <algorithm>  // find
-#include <cstdio>     // fputs
-#include <cstdlib>    // getenv
-#include <iostream>   // cin, getline
-#include <random>     // random_device
-#include <sstream>    // istringstream
+#include <cstdio>    // fputs
+#include <iostream>  // cin, getline
+#include <random>    // random_device
+#include <sstream>   // istringstream
 
 #include "core/error.hpp"
+#include "core/text.hpp"  // colored, in_color, on_terminal, read_file
 #include "lessons/coach/check_course.hpp"
 #include "lessons/coach/compile.hpp"
 #include "lessons/coach/course.hpp"
 #include "lessons/coach/watcher.hpp"
+#include "lessons/support/options.hpp"
 
 namespace coach {
 namespace {
 
 namespace fs = std::filesystem;
+using attn::colored;
 
-constexpr int passed_code = 0, not_yet_code = 1, usage_code = 2, interrupted_code = 128 + SIGINT;
+constexpr int passed_code = 0, not_yet_code = 1, interrupted_code = 128 + SIGINT;
 volatile sig_atomic_t interrupted = 0;  // by Ctrl-C, which reaches the grader as well
 
-constexpr const char* help =
-    "build/coach: the exercises of the course. The same through make: make check-06, make hint-06, …\n"
-    "\n"
+constexpr const char* commands =
     "  start              copy the exercises to my/, leaving alone what is there\n"
     "  check [NN]         grade your answer of lesson NN; without a number, the next unfinished one\n"
-    "    NAME             only that function; --all explains every function that fails, not only the first\n"
-    "    --seed N         draw the same inputs again\n"
-    "  watch [NN]         grade whenever you save a file in my/, with a key for each of next, hint, list "
-    "and\n"
-    "                     quit; --poll looks twice a second instead of asking the system\n"
+    "    NAME             only that function\n"
+    "  watch [NN]         grade whenever you save a file in my/, with a key for each of next, hint, list, "
+    "quit\n"
     "  hint NN [NAME]     the next hint, for the first function that is not done, or for NAME\n"
     "  progress           the whole course, and what is done\n"
     "  solution NN        our answer, once yours has passed; asks before\n"
     "  reset NN           begin lesson NN again; asks first, and keeps a copy of yours\n"
     "  list               the exercises and their functions\n"
-    "  check-course       examine the exercises themselves (for authors; make check-course builds what it "
-    "needs)\n"
+    "  check-course       examine the exercises themselves, for authors: run `make check-course`\n"
     "\n"
-    "Exit code: 0 passed or done, 1 not yet, 2 a command that makes no sense.\n";
-
-bool color() {
-  static const bool on = isatty(1) && !std::getenv("NO_COLOR");
-  return on;
-}
-std::string paint(const char* code, const std::string& text) {
-  return color() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-}
+    "Exit code: 0 passed or done, 1 not yet, 2 a command that makes no sense.";
 
 bool confirmed(const std::string& question) {
   fmt::print("{} [y/N] ", question);
   std::fflush(stdout);
   std::string answer;
   std::getline(std::cin, answer);
-  if (!isatty(0)) fmt::print("\n");
+  if (!attn::on_terminal(stdin)) fmt::print("\n");
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
@@ -87,7 +74,7 @@ void advise(const std::vector<Lesson>& lessons, const Lesson& lesson, const Prog
   }
   const Lesson* next = next_lesson(lessons, progress, &lesson);
   fmt::print("{} make solution-{} shows how we did it. {}\n",
-             paint("32;1", fmt::format("Lesson {} is done.", lesson.number)), lesson.number,
+             colored("32;1", fmt::format("Lesson {} is done.", lesson.number)), lesson.number,
              next ? fmt::format("Next: lesson {}, {} (make {}), then make check-{}.", next->number,
                                 next->title, next->number, next->number)
                   : "That was the last one: the whole course is yours.");
@@ -102,19 +89,19 @@ struct CheckOptions {
 const AskedFunction& find_function(const Lesson& lesson, const std::string& name) {
   for (const AskedFunction& asked : lesson.functions)
     if (asked.name == name) return asked;
-  attn::fail("coach: lesson {} has no function \"{}\"; see build/coach list", lesson.number, name);
+  attn::fail("lesson {} has no function \"{}\"; see build/coach list", lesson.number, name);
 }
 
 int check(const std::vector<Lesson>& lessons, const Lesson& lesson, const CheckOptions& options = {}) {
   if (!options.only.empty()) find_function(lesson, options.only);
   if (start(lesson)) fmt::print("{} is new: the exercise, for you to fill in.\n", lesson.answer().string());
-  fmt::print("{}\n\n", paint("1", fmt::format("Lesson {}, {}: {}", lesson.number, lesson.title,
-                                              lesson.answer().string())));
+  fmt::print("{}\n\n", colored("1", fmt::format("Lesson {}, {}: {}", lesson.number, lesson.title,
+                                                lesson.answer().string())));
   const Workshop workshop(lesson);
   const Compiled compiled = compile(lesson, lesson.answer(), workshop);
   if (compiled.interrupted) return interrupted_code;
   if (!compiled.good) {
-    fmt::print("  {} {}\n{}\n", paint("31", "✘"), paint("31", "it does not compile"), compiled.said);
+    fmt::print("  {} {}\n{}\n", colored("31", "✘"), colored("31", "it does not compile"), compiled.said);
     return not_yet_code;
   }
   const Progress before;
@@ -128,24 +115,25 @@ int check(const std::vector<Lesson>& lessons, const Lesson& lesson, const CheckO
                                      grader_of(lesson), compiled.program, lesson.answer().string(), results,
                                      seed, options.only.empty() ? "" : " --only " + options.only,
                                      passed_before.empty() ? "" : " --passed " + passed_before,
-                                     options.all ? " --all" : "", color() ? " --color" : ""),
+                                     options.all ? " --all" : "", attn::in_color() ? " --color" : ""),
                          false);
   if (graded.code == interrupted_code || interrupted) {
     interrupted = 1;
     return interrupted_code;
   }
-  if (!fs::exists(results)) attn::fail("coach: the grader ended early (exit code {})", graded.code);
+  if (!fs::exists(results)) attn::fail("the grader ended early (exit code {})", graded.code);
   Progress progress;
-  std::istringstream lines(read_file(results));
+  std::istringstream lines(attn::read_file(results));
   for (std::string name, word; std::getline(lines, name, '\t') && std::getline(lines, word);)
     progress.of(lesson, name).standing = standing_from(word);
   progress.save();
   const bool passed = graded.code == 0;
   if (!passed && !compiled.said.empty()) fmt::print("  The compiler remarks:\n{}\n", compiled.said);
   advise(lessons, lesson, progress);
-  fmt::print("{}\n",
-             paint("2", fmt::format("Some inputs were drawn at random: make check-{} SEED={} draws the same.",
-                                    lesson.number, seed)));
+  fmt::print(
+      "{}\n",
+      colored("2", fmt::format("Some inputs were drawn at random: make check-{} SEED={} draws the same.",
+                               lesson.number, seed)));
   return passed ? passed_code : not_yet_code;
 }
 
@@ -186,7 +174,7 @@ int hint(const Lesson& lesson, const std::string& name) {
   const std::size_t first = all ? 0 : shown;
   if (all) fmt::print("These were all hints for {}; once more:\n\n", function->name);
   for (std::size_t i = first; i < (all ? count : first + 1); ++i)
-    fmt::print("{}\n{}\n\n", paint("1", fmt::format("{}, hint {} of {}", function->name, i + 1, count)),
+    fmt::print("{}\n{}\n\n", colored("1", fmt::format("{}, hint {} of {}", function->name, i + 1, count)),
                function->hints[i]);
   if (all) fmt::print("make solution-{} asks whether you are sure, and shows ours.\n", lesson.number);
   if (!all) ++shown;
@@ -201,14 +189,14 @@ int show_progress(const std::vector<Lesson>& lessons) {
   for (const Lesson& lesson : lessons) {
     std::string boxes;
     for (const AskedFunction& function : lesson.functions)
-      boxes += progress.passed(lesson, function.name) ? paint("32", "■") + " " : paint("2", "□") + " ";
+      boxes += progress.passed(lesson, function.name) ? colored("32", "■") + " " : colored("2", "□") + " ";
     boxes += std::string(2 * (6 - std::min<std::size_t>(lesson.functions.size(), 6)), ' ');
     const std::size_t passed = progress.passed(lesson);
     done += passed;
     all += lesson.functions.size();
-    fmt::print("{} {} {:<16} {} {}{}\n", &lesson == next ? paint("1", "▸") : " ", lesson.number, lesson.title,
-               boxes,
-               passed == lesson.functions.size() ? paint("32", "done")
+    fmt::print("{} {} {:<16} {} {}{}\n", &lesson == next ? colored("1", "▸") : " ", lesson.number,
+               lesson.title, boxes,
+               passed == lesson.functions.size() ? colored("32", "done")
                                                  : fmt::format("{} of {}", passed, lesson.functions.size()),
                &lesson == next ? fmt::format("   make check-{}", lesson.number) : "");
   }
@@ -225,7 +213,7 @@ int show_solution(const Lesson& lesson) {
       !confirmed(fmt::format("{} of {} functions of lesson {} pass so far. Show our solution all the same?",
                              progress.passed(lesson), lesson.functions.size(), lesson.number)))
     return not_yet_code;
-  fmt::print("{}", read_file(lesson.solution()));
+  fmt::print("{}", attn::read_file(lesson.solution()));
   return passed_code;
 }
 
@@ -265,15 +253,15 @@ int watch(const std::vector<Lesson>& lessons, const Lesson* lesson, bool poll_on
   if (!lesson) lesson = next_lesson(lessons, Progress());
   if (!lesson) lesson = &lessons.back();
   const auto clear = [] {
-    if (color()) fmt::print("\033[2J\033[H");
+    if (attn::in_color()) fmt::print("\033[2J\033[H");
   };
   clear();
   check(lessons, *lesson);
   while (!interrupted) {
     fmt::print("{}\n",
-               paint("2", fmt::format("Watching my/{}. Save to grade again; n next lesson, h hint, l list, "
-                                      "q quit.",
-                                      watcher.asks_the_system() ? "" : " (twice a second)")));
+               colored("2", fmt::format("Watching my/{}. Save to grade again; n next lesson, h hint, l list, "
+                                        "q quit.",
+                                        watcher.asks_the_system() ? "" : " (twice a second)")));
     std::fflush(stdout);
     const Event event = watcher.wait(lessons, interrupted);
     if (event.interrupted || event.key == 'q') break;
@@ -294,40 +282,32 @@ int watch(const std::vector<Lesson>& lessons, const Lesson* lesson, bool poll_on
   return passed_code;
 }
 
-// Takes `option` and, if asked for, its value out of the words; "" if it is not there.
-std::string taken(std::vector<std::string>& words, const std::string& option, bool has_value) {
-  const auto found = std::find(words.begin(), words.end(), option);
-  if (found == words.end()) return "";
-  if (!has_value) return words.erase(found), option;
-  if (found + 1 == words.end()) attn::fail("coach: {} needs a value", option);
-  const std::string value = found[1];
-  words.erase(found, found + 2);
-  return value;
-}
-
-int command(std::vector<std::string> words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    fmt::print("{}", help);
-    return words.empty() ? usage_code : passed_code;
-  }
-  const std::string verb = words[0];
-  const bool poll_only = verb == "watch" && !taken(words, "--poll", false).empty();
+int command(const std::vector<std::string>& arguments) {
+  bool poll_only = false;
   CheckOptions options;
-  if (verb == "check") {
-    options.seed = taken(words, "--seed", true);
-    options.all = !taken(words, "--all", false).empty();
-    if (options.seed.find_first_not_of("0123456789") != std::string::npos || options.seed.size() > 18)
-      attn::fail("coach: --seed takes a whole number, not \"{}\"", options.seed);
-    if (words.size() > 2) options.only = words[2];
-  }
+  attn::Options standard(
+      "build/coach COMMAND [NN] [options]",
+      "The exercises of the course. The same through make: make check-06, make hint-06, …");
+  standard.add("--seed", &options.seed, {.value = "N", .help = "check: draw the same inputs again"});
+  standard.add("--all", &options.all,
+               {.help = "check: explain every function that fails, not only the first"});
+  standard.add("--poll", &poll_only, {.help = "watch: look twice a second instead of asking the system"});
+  standard.add_text(commands);
+  const std::vector<std::string> words = standard.parse(arguments, 3);
+  if (words.empty()) attn::fail("which command? build/coach --help lists them");
+  if (options.seed.find_first_not_of("0123456789") != std::string::npos || options.seed.size() > 18)
+    attn::fail("--seed takes a whole number, not \"{}\"", options.seed);
+  const std::string verb = words[0];
+  if (verb == "check" && words.size() > 2) options.only = words[2];
   const std::size_t count = words.size() - 1;
   const auto needs = [&](std::size_t least, std::size_t most) {
-    if (count < least) attn::fail("coach: {} needs the number of a lesson: build/coach {} 06", verb, verb);
-    if (count > most) attn::fail("coach: {} does not know what to do with \"{}\"", verb, words[most + 1]);
+    if (count < least) attn::fail("{} needs the number of a lesson: build/coach {} 06", verb, verb);
+    if (count > most) attn::fail("unexpected \"{}\" after {}", words[most + 1], verb);
+    if (poll_only && verb != "watch") attn::fail("--poll is for watch only");
   };
   const std::vector<Lesson> lessons = find_lessons();
   const auto named = [&]() -> const Lesson& { return find_lesson(lessons, words[1]); };
-  if (lessons.empty()) attn::fail("coach: no lesson has an exercise yet");
+  if (lessons.empty()) attn::fail("no lesson has an exercise yet");
 
   if (verb == "start") return needs(0, 0), start_all(lessons);
   if (verb == "check")
@@ -339,7 +319,7 @@ int command(std::vector<std::string> words) {
   if (verb == "reset") return needs(1, 1), reset(named());
   if (verb == "list") return needs(0, 0), list(lessons);
   if (verb == "check-course") return needs(0, 0), check_course(lessons);
-  attn::fail("coach: no command \"{}\"; build/coach --help lists them", verb);
+  attn::fail("no command \"{}\"; build/coach --help lists them", verb);
 }
 
 }  // namespace
@@ -349,11 +329,5 @@ int main(int argc, char** argv) {
   struct sigaction stop = {};
   stop.sa_handler = [](int) { coach::interrupted = 1; };
   sigaction(SIGINT, &stop, nullptr);
-  try {
-    return coach::command({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  }
+  return attn::run_program("coach", [&] { return coach::command({argv + 1, argv + argc}); });
 }

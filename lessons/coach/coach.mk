@@ -30,9 +30,18 @@ $(G)/lessons/coach/%.o: lessons/coach/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 -c $< -o $@
 
+# -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a container ends the self-check with a message, not by luck.
 $(G)/tests/exercises/%.o: tests/exercises/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O0 -c $< -o $@
+	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -D_GLIBCXX_ASSERTIONS -I$(G) -O0 -c $< -o $@
+
+# The wrong answers of each exercise, made from its solution and its mistakes.diff.
+$(GRADERS): $(G)/tests/exercises/%_test.o: $(G)/mistakes/%.hpp
+$(G)/mistakes/%.hpp: lessons/%/mistakes.diff lessons/%/solution.hpp build/mutants
+	@mkdir -p $(@D)
+	build/mutants lessons/$* > $@
+build/mutants: $(patsubst %,build/obj/lessons/coach/%.o,mutants_main mutants mistakes)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 $(G)/libgrading.so: $(GRADED_OBJECTS)
 	$(CXX) -shared -fopenmp $(SANITIZE) $^ -lfmt -ldl -o $@
@@ -49,7 +58,8 @@ $(foreach kind,exercise solution,$(eval $(call answer_rules,$(kind))))
 ANSWERS := $(EXERCISES:%=$(G)/exercise/%) $(EXERCISES:%=$(G)/solution/%)
 
 # The program that the learner talks to. It runs the compiler itself, with the flags above.
-COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,advice check_course coach compile course sandbox watcher) build/obj/core/atomic_file.o
+COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,advice check_course coach compile course sandbox watcher) \
+                 $(patsubst %,build/obj/%.o,core/atomic_file core/text lessons/support/options)
 build/obj/lessons/coach/compile.o: CPPFLAGS += -DCOACH_COMPILE='"$(LEARNER_COMPILE)"' \
                                    -DCOACH_LINK='"$(LEARNER_LINK)"' -DCOACH_LIBS='"$(LEARNER_LIBS)"'
 build/obj/lessons/coach/compile.o: lessons/coach/coach.mk

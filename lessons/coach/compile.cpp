@@ -73,7 +73,7 @@ Run run(const std::string& command, bool capture) {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), ""};
   }
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (!pipe) attn::fail("coach: no process could be started");
+  if (!pipe) attn::fail("no process could be started");
   std::string output;
   char block[4096];
   for (std::size_t count; (count = std::fread(block, 1, sizeof block, pipe)) > 0;)
@@ -90,7 +90,7 @@ Compiled compile(const Lesson& lesson, const std::string& answer, const Workshop
     std::printf("Building the grader of lesson %s. The first time takes minutes, because of the library.\n",
                 lesson.number.c_str());
     const Run built = run("make -s " + grader_of(lesson), true);
-    if (built.code != 0) attn::fail("coach: the grader could not be built:\n{}", built.output);
+    if (built.code != 0) attn::fail("the grader could not be built:\n{}", built.output);
   }
   const std::string program = workshop.path("answer"), object = program + ".o";
   const auto shell = [](const std::string& command) {

@@ -39,7 +39,7 @@ std::vector<AskedFunction> read_hints(const fs::path& path) {
 std::vector<Lesson> find_lessons() {
   std::vector<Lesson> lessons;
   if (!fs::is_directory("lessons"))
-    attn::fail("coach: no folder lessons/ here: run it in the folder that has the Makefile");
+    attn::fail("no folder lessons/ here: run it in the folder that has the Makefile");
   for (const auto& entry : fs::directory_iterator("lessons")) {
     const std::string name = entry.path().filename();
     const std::size_t line = name.find('_');
@@ -59,15 +59,7 @@ const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string&
       return lesson;
   std::string numbers;
   for (const Lesson& lesson : lessons) numbers += " " + lesson.number;
-  attn::fail("coach: no exercise \"{}\"; there are{}", word, numbers);
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) attn::fail("coach: {} cannot be read", path.string());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  attn::fail("no exercise \"{}\"; there are{}", word, numbers);
 }
 
 std::string signature(const std::string& source, const std::string& function) {

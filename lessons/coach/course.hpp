@@ -1,8 +1,8 @@
 // The course as files: the exercises, their hints, and how far the learner is.
 //
-// Nothing is listed by hand: an exercise is a folder lessons/NN_name with an exercise.hpp, its functions are
-// the headings of its hints.md. What the learner has done is kept in my/.progress, one line for each
-// function.
+// Nothing is listed by hand: an exercise is a folder lessons/NN_name with an exercise.hpp, its
+// functions are the headings of its hints.md. What the learner has done is kept in my/.progress, one
+// line for each function.
 #pragma once
 
 #include <filesystem>  // path
@@ -35,10 +35,8 @@ std::vector<Lesson> find_lessons();  // by number
 // By "06", "6", "06_self_attention" or "self_attention"; throws, naming what there is.
 const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string& word);
 
-std::string read_file(const std::filesystem::path& path);
-
-// The head of a function as its stub writes it, without the body: "Tensor scores(const Tensor& q, const
-// Tensor& k)".
+// The head of a function as its stub writes it, without the body: "Tensor scores(const Tensor&
+// q, const Tensor& k)".
 std::string signature(const std::string& source, const std::string& function);
 
 // Copies the stub to my/ unless the learner has that file already; true if it did.

@@ -13,11 +13,11 @@
 
 #include <algorithm>  // find
 #include <cstdio>     // fputs
-#include <fstream>    // ifstream, ofstream
-#include <sstream>    // ostringstream
+#include <fstream>    // ofstream
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"  // colored, read_file
 #include "lessons/coach/answering.hpp"
 #include "lessons/coach/examine.hpp"
 #include "lessons/coach/self_check.hpp"
@@ -27,10 +27,13 @@
 
 namespace coach {
 
+using attn::colored;
+
 int grade(int argc, char** argv);
 
 namespace {
 
+using attn::colored;
 using Kind = Verdict::Kind;
 
 constexpr unsigned most_seconds = 60;  // of our own work on one function
@@ -42,10 +45,6 @@ struct Options {
   bool all = false;                 // every failing function in full, not only the first
   bool color = false;
 };
-
-std::string colored(const char* code, const std::string& text, bool color) {
-  return color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-}
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -142,9 +141,7 @@ Report examine_apart(const Exercise& exercise, const Task& task, const std::stri
 }
 
 int grade_all(const Exercise& exercise, const Options& options) {
-  std::ostringstream text;
-  text << std::ifstream(options.subject.file).rdbuf();
-  const Source source(text.str());
+  const Source source(attn::read_file(options.subject.file));
   std::string results;
   std::vector<std::string> wrong, runaways;
   bool block = false;

@@ -3,13 +3,13 @@
 // An exercise is five files, four of them in lessons/NN_name/; copy those of lesson 06:
 //   exercise.hpp      the stub: contract, shapes, one worked example, `todo();` for a body
 //   solution.hpp      the same functions, answered and explained: shown to who has passed
-//   mistakes.hpp      declares the functions asked for, then the wrong answers, each with its name
+//   mistakes.diff     the wrong answers, each with its name, as changes of the solution: see mistakes.hpp
 //   hints.md          for each function a heading `## function` with three or more numbered hints
 //   tests/exercises/NN_name_test.cpp: the right answer as plain loops, the inputs, what to notice
 // (Structs that an interface needs go into a types.hpp that the others include: see lesson 02.)
 //
-// To add a function: write it in exercise.hpp and solution.hpp, declare it in mistakes.hpp, add a Question in
-// the test and a heading in hints.md. Its name must not be that of an op (`softmax` would be ambiguous there;
+// To add a function: write it in exercise.hpp and solution.hpp, add a Question in the test and a heading in
+// hints.md and in mistakes.diff. Its name must not be that of an op (`softmax` would be ambiguous there;
 // say `row_softmax`). 3 to 25 lines to write, 2 to 6 functions in an exercise.
 //
 //   Question<decltype(exercise::scores)>{
@@ -37,19 +37,23 @@
 // `.promise`. `.library` names the calls that would do the whole job: they pass, with a remark. See value.hpp
 // for the types that can pass. Answers in float are near enough (tolerance 1e-5), in float16 not.
 //
-// To add a mistake: one entry in mistakes.hpp. `name` as one would call it in a sentence, lower case ("no
-// scaling"); `why` one or two sentences on why it is wrong, not how to repair it; `where` the heading in
-// lesson.cpp that explains it; `answer` the wrong function, whole, written as a learner would. It is
-// recognised when it agrees with the learner on every input (where it throws, so must the learner's). Where
-// it leaves an array it has to throw: t(i, j) does, and .at(i) of a vector, but [i] would end the grader. A
-// mistake that never ends has `.runs_away = true`. Then `make check-course`: it fails if the mistake passes,
-// or is taken for another one.
+// To add a mistake: in mistakes.diff, its name as one would say it in a sentence ("no scaling"), one or two
+// sentences on why it is wrong (not how to repair it), and what a learner does to a right answer:
 //
-// How it runs: the learner's file is compiled alone, with sanitizers, and linked to the grader of its lesson
-// (everything else is built already). That program is only ever run under limits (sandbox.hpp), once or more
-// for each function, and answers through a pipe. What reads the answers is another program, the grader linked
-// with the empty exercise: nothing of the learner's is in it. See grader.cpp, run_answers.hpp, judge.hpp,
-// verdict.hpp.
+//   @@ no scaling @@ Why ÷ √d_k?
+//   The products are not divided by √D. Their variance grows with D, so …
+//   -      out(i, j) = dot / std::sqrt(real(D));
+//   +      out(i, j) = dot;
+//
+// The build makes the wrong function from it (mutants.hpp), and fails with its line if it does not fit the
+// solution. A mistake is recognised when it agrees with the learner on every input (where it throws, so must
+// the learner's). `make check-course` fails if it passes, or is taken for another one.
+//
+// How it runs: the learner's file is compiled alone, with sanitizers, and linked to the grader of its
+// lesson (everything else is built already). That program is only ever run under limits (sandbox.hpp),
+// once or more for each function, and answers through a pipe. What reads the answers is another
+// program, the grader linked with the empty exercise: nothing of the learner's is in it. See
+// grader.cpp, run_answers.hpp, judge.hpp, verdict.hpp.
 #pragma once
 
 #include <functional>   // function

@@ -72,8 +72,8 @@ MistakeAnswers ask_mistakes(const AnswerKey& key) {
 
 namespace {
 
-// Numbers as they are compared with a near variant: one that overflows to an infinity is like one that
-// becomes NaN.
+// Numbers as they are compared with a near variant: one that overflows to an infinity is like
+// one that becomes NaN.
 Value without_infinities(Value value) {
   for (Part& part : value)
     for (double& number : part.numbers)

@@ -66,8 +66,8 @@ struct Recognised {
 using MistakeAnswers = std::vector<std::vector<Outcome>>;
 MistakeAnswers ask_mistakes(const AnswerKey& key);
 
-// Those that fit best: all that agree everywhere, else those that explain one part, else those that are
-// close.
+// Those that fit best: all that agree everywhere, else those that explain one part, else
+// those that are close.
 std::vector<Recognised> recognise(const AnswerKey& key, const MistakeAnswers& known,
                                   const std::vector<Outcome>& answers);
 

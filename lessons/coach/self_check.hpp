@@ -8,8 +8,8 @@
 
 namespace coach {
 
-// Prints what fails, then one line: "functions F mistakes M trivial T checks N failed N". 0 if nothing
-// failed.
+// Prints what fails, then one line: "functions F mistakes M trivial T checks N failed N".
+// 0 if nothing failed.
 int self_check(const Exercise& exercise);
 
 }  // namespace coach

@@ -8,7 +8,7 @@
 //       inline auto fields(Adam& s) { return std::tuple{coach::field("m", s.m), coach::field("v", s.v)}; }
 //   std::function, Rng                                       an opaque part, never compared
 //
-// (fields() stands in the struct's own namespace: see lessons/02_autograd/mistakes.hpp.)
+// (fields() stands in the struct's own namespace: see lessons/11_transformer/types.hpp.)
 //
 // `clone` copies deeply (a Tensor is a handle, and an answer could write through it).
 #pragma once

@@ -3,7 +3,8 @@
 #include <fmt/format.h>  // format
 
 #include <fstream>  // ifstream
-#include <sstream>  // istringstream
+
+#include "core/text.hpp"  // wrapped
 
 #include "lessons/coach/show.hpp"
 
@@ -47,22 +48,9 @@ const char* headline(Kind kind) {
   return "";
 }
 
-std::string wrapped(const std::string& text, int indent, int width) {
-  // Columns are counted in code points: the words hold √ and ᵀ.
-  const auto columns = [](const std::string& word) {
-    int count = 0;
-    for (const char c : word) count += (c & 0xC0) != 0x80;
-    return count;
-  };
-  std::string out, line, word;
-  for (std::istringstream words(text); words >> word;) {
-    if (!line.empty() && indent + columns(line) + 1 + columns(word) > width) {
-      out += fmt::format("{:{}}{}\n", "", indent, line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return line.empty() ? out : out + fmt::format("{:{}}{}\n", "", indent, line);
+std::string wrapped(const std::string& text, int indent) {
+  const std::string blanks(indent, ' ');
+  return attn::wrapped(text, {.first = blanks, .rest = blanks});
 }
 
 namespace {

@@ -22,6 +22,7 @@ struct Finding {
   bool drawn = false;        // the input was drawn, not chosen
 };
 
+std::string wrapped(const std::string& text, int indent);
 const char* headline(Verdict::Kind kind);  // "wrong values"
 
 // In a few words: the known mistake, or a fact; "" if there is none.
@@ -29,8 +30,5 @@ std::string in_short(const Task& task, const Finding& finding);
 
 // Everything below the headline, indented. `color` marks up for a terminal.
 std::string explain(const Task& task, const Finding& finding, const std::string& lesson, bool color);
-
-// `text` in lines of at most `width` columns, each behind `indent` blanks and ended.
-std::string wrapped(const std::string& text, int indent, int width = 100);
 
 }  // namespace coach

@@ -1,60 +1,14 @@
 #include "lessons/support/lesson.hpp"
 
-#include <unistd.h>  // isatty
-
-#include <cstdio>   // fflush, fputs
-#include <cstdlib>  // getenv
-#include <sstream>  // istringstream
+#include <cstdio>    // fflush, fputs
+#include <iterator>  // ssize
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
-#include "core/kernels.hpp"
-#include "core/parallel.hpp"
+#include "core/text.hpp"
+#include "lessons/support/gallery.hpp"
 
 namespace attn {
-namespace {
-
-constexpr std::size_t text_width = 100;
-
-bool in_color() { return isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR"); }
-
-std::string colored(const char* code, const std::string& text) {
-  return in_color() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-}
-
-// Characters on the screen: the bytes of UTF-8 that start one. (Hangul is twice as wide.)
-std::size_t columns(const std::string& text) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const unsigned char byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xC0) != 0x80) count += byte >= 0xEA && byte <= 0xED ? 2 : 1;
-  }
-  return count;
-}
-
-std::string padded(const std::string& text, std::size_t width, bool right) {
-  const std::size_t used = columns(text);
-  const std::string space(width > used ? width - used : 0, ' ');
-  return right ? space + text : text + space;
-}
-
-// Words in lines of at most text_width. The first line begins with `start`, the others with `indent`.
-std::string filled(const std::string& text, const std::string& start = "", const std::string& indent = "") {
-  std::string out, line = start;
-  bool empty = true;  // the line has no word yet
-  std::istringstream words(text);
-  for (std::string word; words >> word; empty = false) {
-    if (!empty && columns(line) + 1 + columns(word) > text_width) {
-      out += line + "\n";
-      line = indent;
-      empty = true;
-    }
-    line += (empty ? "" : " ") + word;
-  }
-  return out + line + "\n";
-}
-
-}  // namespace
 
 void Lesson::write(const std::string& shown, const std::string& kept) {
   std::fputs(shown.c_str(), stdout);
@@ -63,12 +17,15 @@ void Lesson::write(const std::string& shown, const std::string& kept) {
 }
 
 void Lesson::section(const std::string& title) {
-  const std::string line(columns(title), '-');
+  const std::string line(display_width(title), '-');
   write(fmt::format("\n{}\n{}\n", colored("1;36", title), colored("36", line)),
         fmt::format("\n{}\n{}\n", title, line));
 }
 
-void Lesson::paragraph(const std::string& text) { write(filled(text)); }
+void Lesson::paragraph(const std::string& text) {
+  const std::string lines = wrapped(text);
+  write(lines.empty() ? "\n" : lines);
+}
 
 void Lesson::equation(const std::string& text) {
   write(fmt::format("\n    {}\n\n", colored("1", text)), fmt::format("\n    {}\n\n", text));
@@ -76,20 +33,21 @@ void Lesson::equation(const std::string& text) {
 
 void Lesson::table(const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (std::size_t c = 0; c < header.size(); ++c) {
-    widths.push_back(columns(header[c]));
+  std::vector<Index> widths;
+  for (Index c = 0; c < std::ssize(header); ++c) {
+    widths.push_back(display_width(header[c]));
     for (const auto& row : rows)
-      if (c < row.size()) widths[c] = std::max(widths[c], columns(row[c]));
+      if (c < std::ssize(row)) widths[c] = std::max(widths[c], display_width(row[c]));
   }
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text;
-    for (std::size_t c = 0; c < cells.size(); ++c) text += "  " + padded(cells[c], widths[c], c > 0);
+    for (Index c = 0; c < std::ssize(cells); ++c)
+      text += "  " + padded(cells[c], widths[c], c > 0 ? Align::right : Align::left);
     text.erase(text.find_last_not_of(' ') + 1);
     return text + "\n";
   };
   std::string rule;
-  for (const std::size_t width : widths) rule += "  " + std::string(width, '-');
+  for (const Index width : widths) rule += "  " + std::string(width, '-');
   std::string text = line(header) + rule + "\n";
   for (const auto& row : rows) text += line(row);
   write(text);
@@ -101,10 +59,9 @@ void Lesson::numbers(const Tensor& matrix, const std::vector<std::string>& row_l
   std::vector<std::string> header{""};
   std::vector<std::vector<std::string>> rows;
   for (Index j = 0; j < matrix.shape()[1]; ++j)
-    header.push_back(column_labels.empty() ? fmt::format("[{}]", j)
-                                           : column_labels[static_cast<std::size_t>(j)]);
+    header.push_back(column_labels.empty() ? fmt::format("[{}]", j) : column_labels[j]);
   for (Index i = 0; i < matrix.shape()[0]; ++i) {
-    rows.push_back({row_labels.empty() ? fmt::format("[{}]", i) : row_labels[static_cast<std::size_t>(i)]});
+    rows.push_back({row_labels.empty() ? fmt::format("[{}]", i) : row_labels[i]});
     for (Index j = 0; j < matrix.shape()[1]; ++j)
       rows.back().push_back(fmt::format("{:.{}f}", matrix(i, j), decimals));
   }
@@ -114,26 +71,26 @@ void Lesson::numbers(const Tensor& matrix, const std::vector<std::string>& row_l
 void Lesson::picture(const std::string& file, const viz::Image& image, const std::string& title,
                      const std::string& caption) {
   viz::write_png(folder() / file, image);
-  viz::record_picture(folder(), file, title, caption);
+  record_picture(folder(), file, title, caption);
   const std::string label = "[picture] " + (folder() / file).string();
   write(colored("35", label) + "\n", label + "\n");
   paragraph(caption);
 }
 
 void Lesson::heatmap(const viz::Matrix& matrix, const viz::HeatmapOptions& options) {
-  write(viz::terminal_heatmap(matrix, options), viz::terminal_heatmap(matrix, options, viz::Terminal::Plain));
+  write(viz::terminal_heatmap(matrix, options), viz::terminal_heatmap(matrix, options, viz::Terminal::plain));
 }
 
 void Lesson::line_chart(const std::vector<viz::Series>& series, const viz::ChartOptions& options) {
   write(viz::terminal_line_chart(series, options),
-        viz::terminal_line_chart(series, options, viz::Terminal::Plain));
+        viz::terminal_line_chart(series, options, viz::Terminal::plain));
 }
 
 void Lesson::check(bool holds, const std::string& fact) {
   ++claims_;
   if (!holds) ++broken_;
   const std::string sign = holds ? "✓" : "✗ does not hold:";
-  const std::string text = filled(fact, sign + " ", "  ");
+  const std::string text = wrapped(fact, {.first = sign + " ", .rest = "  "});
   write(colored(holds ? "32" : "1;31", sign) + text.substr(sign.size()), text);
 }
 
@@ -141,8 +98,8 @@ void Lesson::try_next(const std::vector<Suggestion>& suggestions) {
   section("Try");
   int number = 0;
   for (const Suggestion& suggestion : suggestions) {
-    write(filled(suggestion.change, fmt::format("{}. ", ++number), "   "));
-    write(filled(suggestion.effect, "   → ", "     "));
+    write(wrapped(suggestion.change, {.first = fmt::format("{}. ", ++number), .rest = "   "}));
+    write(wrapped(suggestion.effect, {.first = "   → ", .rest = "     "}));
   }
   const std::string digits = info_.name.substr(0, 2);
   say("Then do the exercise: `make start` once, write into my/{}.hpp, and `make check-{}`.", info_.name,
@@ -152,61 +109,33 @@ void Lesson::try_next(const std::vector<Suggestion>& suggestions) {
 int Lesson::finish() {
   std::filesystem::create_directories(folder());
   write_file_atomically(folder() / "output.txt", {output_});
-  viz::write_gallery(out);
+  write_gallery(out);
   if (broken_) fmt::print(stderr, "{}: {} of {} claims do not hold\n", info_.name, broken_, claims_);
   return broken_ ? 1 : 0;
 }
 
-int run_lesson(int argc, char** argv, const LessonInfo& info, const std::function<void(Lesson&)>& body,
-               const std::function<void(Options&)>& more, std::vector<std::string>* words) {
-  try {
+int run_lesson(int argc, char** argv, const LessonInfo& info, const std::function<void(Lesson&)>& body) {
+  return run_program(info.name, [&] {
     Lesson lesson(info);
-    Index seed = static_cast<Index>(lesson.seed), threads = thread_count();
-    std::string out = lesson.out.string();
-    bool version = false;
-    Options options(info.name + " [options]" + (words ? " [words]" : ""), info.question);
-    options.add("--seed", "N", "start of the random numbers", seed);
-    options.add("--threads", "N", "threads to compute with", threads, 1, 256);
-    options.add("--out", "DIR", "where pictures and results go", out);
-    options.add_flag("--fast", "small sizes: a few seconds instead of a minute", lesson.fast);
-    options.add_flag("--version", "the kernels and the number of threads in use", version);
-    if (more) more(options);
-    const std::vector<std::string> rest = options.parse(argc, argv);
-    if (!words && !rest.empty())
-      throw UsageError(fmt::format("there is nothing to do with '{}'; --help tells what there is", rest[0]));
-    if (words) *words = rest;
-    set_thread_count(static_cast<int>(threads));
-    if (version) {
-      fmt::print("{}\n", version_text());
-      return 0;
-    }
-    lesson.seed = static_cast<std::uint64_t>(seed);
-    lesson.out = out;
+    Options options(info.name + " [options]", info.question);
+    if (info.add_options) info.add_options(options);
+    lesson.parse(options, {argv + 1, argv + argc});
     std::filesystem::create_directories(lesson.folder());
     lesson.print("{}: {}", info.name, info.question);
     body(lesson);
     return lesson.finish();
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}: {}\n", info.name, error.what());
-    return 2;
-  }
+  });
 }
 
 viz::Matrix matrix_of(const Tensor& tensor, std::initializer_list<Index> leading) {
   const int rank = tensor.rank();
-  if (rank < 2 || rank - 2 != static_cast<int>(leading.size()))
+  if (rank < 2 || rank - 2 != int(leading.size()))
     fail("matrix_of: {} indices into {}; all axes but the last two need one", leading.size(),
          tensor.shape().str());
   Index offset = 0;
   int axis = 0;
   for (const Index i : leading) offset += i * tensor.shape().stride(axis++);
   return viz::Matrix(tensor.shape()[-2], tensor.shape()[-1], tensor.data() + offset);
-}
-
-std::string version_text() {
-  return fmt::format("attention.cpp, kernels {} ({} numbers a vector), {} threads", kernels().name,
-                     kernels().width, thread_count());
 }
 
 }  // namespace attn

@@ -1,15 +1,14 @@
 // Lesson: what every lesson program has in common, so that a lesson itself is nothing but the lesson.
 //
 //   int main(int argc, char** argv) {
-//     return run_lesson(argc, argv, {.name = "06_self_attention", .question = "How does a token find what
-//     matters?"},
-//                       [](Lesson& lesson) { ... });
+//     return run_lesson(argc, argv, {.name = "06_self_attention", .question = "How does a token find …?"},
+//                       [](Lesson& lesson) { … });
 //   }
 //
-// The text of a lesson goes to standard output (in colour on a terminal) and, plain, to
-// DIR/06_self_attention/ output.txt; pictures go beside it as PNG, and the gallery DIR/index.html is made
-// anew. A claim is a fact that the lesson has just shown: it is printed with its numbers, and if it does not
-// hold, the program says so and ends with exit code 1. So running the lessons is testing them.
+// The text of a lesson goes to standard output (in colour on a terminal) and, plain, to the file
+// DIR/06_self_attention/output.txt; pictures go beside it as PNG, and the gallery DIR/index.html is remade.
+// A claim is a fact that the lesson has just shown: it is printed with its numbers, and if it does not hold,
+// the program says so and ends with exit code 1. So running the lessons tests them.
 #pragma once
 
 #include <fmt/format.h>  // format
@@ -21,24 +20,22 @@
 
 #include "core/tensor.hpp"
 #include "core/viz/viz.hpp"
-#include "lessons/support/options.hpp"
+#include "lessons/support/standard_options.hpp"
 
 namespace attn {
 
 struct LessonInfo {
-  std::string name;      // "06_self_attention"
-  std::string question;  // that the lesson answers
+  std::string name;                                // "06_self_attention"
+  std::string question;                            // that the lesson answers
+  std::function<void(Options&)> add_options = {};  // besides the standard ones
 };
 
-class Lesson {
+class Lesson : public StandardOptions {
  public:
-  explicit Lesson(LessonInfo info) : info_(std::move(info)) {}
+  explicit Lesson(LessonInfo info, const StandardOptions& options = {})
+      : StandardOptions(options), info_(std::move(info)) {}
 
-  // From the command line.
-  bool fast = false;       // --fast: small sizes, a few seconds
-  std::uint64_t seed = 1;  // --seed
   std::filesystem::path folder() const { return out / info_.name; }
-  std::filesystem::path out = "out";
 
   // Text. `say` fills paragraphs to 100 columns; `print` leaves lines as they are.
   void section(const std::string& title);
@@ -88,16 +85,10 @@ class Lesson {
   int claims_ = 0, broken_ = 0;
 };
 
-// Reads --seed, --threads, --out, --fast, --version and --help, and whatever `more` adds, runs the lesson,
-// and turns errors into one line on standard error and exit code 2. `words`: what stood behind the options,
-// if it is wanted.
-int run_lesson(int argc, char** argv, const LessonInfo& info, const std::function<void(Lesson&)>& body,
-               const std::function<void(Options&)>& more = nullptr,
-               std::vector<std::string>* words = nullptr);
+// Reads the command line and runs the lesson; the result is the program's exit code.
+int run_lesson(int argc, char** argv, const LessonInfo& info, const std::function<void(Lesson&)>& body);
 
 // For pictures of tensors: a matrix as it is, or part of a larger tensor by its leading indices.
 viz::Matrix matrix_of(const Tensor& tensor, std::initializer_list<Index> leading = {});
-
-std::string version_text();  // "attention.cpp, kernels v3 (8 floats a vector), 2 threads"
 
 }  // namespace attn

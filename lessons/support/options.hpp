@@ -1,18 +1,23 @@
-// Options: what is written behind a program's name.
+// Options: what follows a program's name on the command line, and how a program ends when that is wrong.
 //
-//   double dropout = 0.1;
-//   Options options("13_translator [train|translate|…] [options]", "It translates.");
-//   options.add("--dropout", "P", "share of activations that are dropped", dropout);
-//   std::vector<std::string> words = options.parse(argc, argv);       // what is not an option
+//   int main(int argc, char** argv) {
+//     return run_program("13_translator", [&] {
+//       Index heads = 4;
+//       Options options("13_translator [train|translate|…] [options]", "It translates.");
+//       options.add("--heads", &heads, {.value = "H", .help = "attention heads", .at_least = 1});
+//       const std::vector<std::string> words = options.parse({argv + 1, argv + argc});  // not options
+//       …
 //
 // `--name value` and `--name=value` both work. An unknown option, a missing or a bad value throws UsageError,
 // one line that says what is wrong; `--help` prints every option with its default and ends the program.
 #pragma once
 
+#include <cstdint>     // uint64_t
+#include <filesystem>  // path
 #include <functional>  // function
-#include <limits>      // numeric_limits
 #include <stdexcept>   // runtime_error
 #include <string>      // string
+#include <variant>     // variant
 #include <vector>      // vector
 
 #include "core/shape.hpp"  // Index
@@ -23,31 +28,44 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+struct OptionInfo {
+  std::string value = {};  // what stands for the value in the help: "N"; a flag has none
+  std::string help = {};
+  double at_least = 0, at_most = 1e15;  // of a number
+};
+
 class Options {
  public:
-  Options(std::string usage, std::string about);
+  // What an option writes to; its value before is the default. A bool is a flag.
+  using Target =
+      std::variant<bool*, int*, Index*, std::uint64_t*, double*, std::string*, std::filesystem::path*>;
 
-  void add(const std::string& name, const std::string& value_name, const std::string& help,
-           std::string& target);
-  void add(const std::string& name, const std::string& value_name, const std::string& help, Index& target,
-           Index at_least = 0, Index at_most = std::numeric_limits<Index>::max());
-  void add(const std::string& name, const std::string& value_name, const std::string& help, double& target,
-           double at_least = 0);
-  void add_flag(const std::string& name, const std::string& help, bool& target);
-  void add_text(const std::string& text);  // a paragraph at the end of the help
+  Options(std::string usage, std::string about) : usage_(std::move(usage)), about_(std::move(about)) {}
+  void add(const std::string& name, Target target, const OptionInfo& info);
+  void add_text(const std::string& text) { text_ += "\n" + text + "\n"; }  // at the end of the help
 
-  std::vector<std::string> parse(int argc, char** argv) const;
-  std::string help() const;
-  bool given(const std::string& name) const;  // after parse: was it written?
+  // Returns the words that are not options, and refuses more of them than `most_words`.
+  std::vector<std::string> parse(const std::vector<std::string>& arguments, Index most_words = 0);
+  const std::vector<std::string>& given() const {
+    return given_;
+  }  // after parse: the names that were written
 
  private:
   struct Option {
-    std::string name, value_name, help, default_text;  // no value_name: a flag
-    std::function<void(const std::string& value)> set;
+    std::string name;
+    Target target;
+    OptionInfo info;
+    std::string default_text;
   };
+  std::string help() const;
+  const Option& find(const std::string& name) const;
+
   std::string usage_, about_, text_;
   std::vector<Option> options_;
-  mutable std::vector<std::string> given_;
+  std::vector<std::string> given_;
 };
+
+// Runs a program. An exception becomes one line on standard error, after the program's name, and exit code 2.
+int run_program(const std::string& name, const std::function<int()>& body);
 
 }  // namespace attn

@@ -1,35 +1,26 @@
 #include "nn/text/batching.hpp"
 
-#include <algorithm>  // copy, max, stable_sort
+#include <algorithm>  // copy, fill_n, max, stable_sort
 #include <array>      // array
+#include <iterator>   // ssize
 #include <numeric>    // iota
-#include <utility>    // move
 
 #include "core/error.hpp"
+#include "core/rng.hpp"  // shuffle
 
 namespace attn {
 
-std::vector<int> Batch::mask() const {
-  std::vector<int> mask(ids.size(), 0);
-  for (Index row = 0; row < rows; ++row)
-    for (Index col = 0; col < cols; ++col)
-      mask[static_cast<std::size_t>(row * cols + col)] = is_real(row, col);
-  return mask;
-}
-
-Batch pad_batch(const std::vector<std::vector<int>>& sequences, int pad) {
-  Batch batch;
-  batch.rows = static_cast<Index>(sequences.size());
-  for (const auto& sequence : sequences) {
-    batch.cols = std::max(batch.cols, static_cast<Index>(sequence.size()));
-    batch.lengths.push_back(static_cast<int>(sequence.size()));
+Tokens pad_batch(const std::vector<std::vector<int>>& sequences, int pad) {
+  const Index B = std::ssize(sequences);
+  Index T = 0;
+  for (const std::vector<int>& sequence : sequences) T = std::max(T, std::ssize(sequence));
+  Tokens tokens(IntTensor({B, T}), IntTensor({B}));
+  std::fill_n(tokens.ids.data(), B * T, pad);
+  for (Index b = 0; b < B; ++b) {
+    std::copy(sequences[b].begin(), sequences[b].end(), tokens.ids.data() + b * T);
+    tokens.lengths[b] = int(std::ssize(sequences[b]));
   }
-  batch.ids.assign(static_cast<std::size_t>(batch.rows * batch.cols), pad);
-  for (Index row = 0; row < batch.rows; ++row) {
-    const auto& sequence = sequences[static_cast<std::size_t>(row)];
-    std::copy(sequence.begin(), sequence.end(), batch.ids.begin() + row * batch.cols);
-  }
-  return batch;
+  return tokens;
 }
 
 std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Vocabulary& source,
@@ -37,21 +28,19 @@ std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Voca
   std::vector<EncodedPair> encoded;
   encoded.reserve(pairs.size());
   for (const Pair& pair : pairs) {
-    encoded.push_back({source.encode(pair.source), {Vocabulary::bos}});
-    encoded.back().source.push_back(Vocabulary::eos);
-    std::vector<int>& target_ids = encoded.back().target;
-    const std::vector<int> ids = target.encode(pair.target);
-    target_ids.insert(target_ids.end(), ids.begin(), ids.end());
-    target_ids.push_back(Vocabulary::eos);
+    EncodedPair ids{source.encode(pair.source), target.encode(pair.target)};
+    ids.source.push_back(Vocabulary::eos);
+    ids.target.insert(ids.target.begin(), Vocabulary::bos);
+    ids.target.push_back(Vocabulary::eos);
+    encoded.push_back(std::move(ids));
   }
   return encoded;
 }
 
 Index drop_long(std::vector<EncodedPair>& pairs, Index tokens) {
-  const auto too_long = [&](const EncodedPair& pair) {
-    return static_cast<Index>(std::max(pair.source.size(), pair.target.size())) > tokens;
-  };
-  return static_cast<Index>(std::erase_if(pairs, too_long));
+  return Index(std::erase_if(pairs, [&](const EncodedPair& pair) {
+    return std::max(std::ssize(pair.source), std::ssize(pair.target)) > tokens;
+  }));
 }
 
 namespace {
@@ -60,20 +49,19 @@ using Lengths = std::array<Index, 2>;  // of both sides
 
 std::vector<std::vector<Index>> plan(const std::vector<Lengths>& lengths, const BatchOptions& options) {
   if (options.sentences < 0 || options.tokens < 0)
-    fail("plan_batches: {} sentences and {} tokens a batch: neither can be negative", options.sentences,
+    fail("plan_batches: {} sentences and {} tokens per batch: neither can be negative", options.sentences,
          options.tokens);
   Rng rng(options.seed);
   std::vector<Index> order(lengths.size());
   std::iota(order.begin(), order.end(), Index{0});
   if (options.shuffle) shuffle(order, rng);
-  const auto of = [&](Index i) { return lengths[static_cast<std::size_t>(i)]; };
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return of(a) < of(b); });
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return lengths[a] < lengths[b]; });
 
   std::vector<std::vector<Index>> batches;
   Index widest = 0;
   for (const Index i : order) {
-    const Index width = std::max(of(i)[0], of(i)[1]);
-    const Index rows = batches.empty() ? 0 : static_cast<Index>(batches.back().size());
+    const Index width = std::max(lengths[i][0], lengths[i][1]);
+    const Index rows = batches.empty() ? 0 : std::ssize(batches.back());
     const bool full = batches.empty() || (options.sentences > 0 && rows == options.sentences) ||
                       (options.tokens > 0 && (rows + 1) * std::max(widest, width) > options.tokens);
     if (full) batches.emplace_back();
@@ -89,26 +77,26 @@ std::vector<std::vector<Index>> plan(const std::vector<Lengths>& lengths, const 
 std::vector<std::vector<Index>> plan_batches(const std::vector<EncodedPair>& pairs,
                                              const BatchOptions& options) {
   std::vector<Lengths> lengths;
-  for (const EncodedPair& pair : pairs)
-    lengths.push_back({static_cast<Index>(pair.source.size()), static_cast<Index>(pair.target.size())});
+  for (const EncodedPair& pair : pairs) lengths.push_back({std::ssize(pair.source), std::ssize(pair.target)});
   return plan(lengths, options);
 }
 
 std::vector<std::vector<Index>> plan_batches(const std::vector<std::vector<int>>& sequences,
                                              const BatchOptions& options) {
   std::vector<Lengths> lengths;
-  for (const auto& sequence : sequences) lengths.push_back({static_cast<Index>(sequence.size()), 0});
+  for (const std::vector<int>& sequence : sequences) lengths.push_back({std::ssize(sequence), 0});
   return plan(lengths, options);
 }
 
-PairBatch make_batch(const std::vector<EncodedPair>& pairs, const std::vector<Index>& rows) {
-  std::vector<std::vector<int>> sources, targets;
+Batch make_batch(const std::vector<EncodedPair>& pairs, const std::vector<Index>& rows) {
+  std::vector<std::vector<int>> sources, inputs, targets;
   for (const Index row : rows) {
-    const EncodedPair& pair = pairs.at(static_cast<std::size_t>(row));
+    const EncodedPair& pair = pairs.at(row);
     sources.push_back(pair.source);
-    targets.push_back(pair.target);
+    inputs.emplace_back(pair.target.begin(), pair.target.end() - 1);
+    targets.emplace_back(pair.target.begin() + 1, pair.target.end());
   }
-  return {pad_batch(sources), pad_batch(targets)};
+  return {pad_batch(sources), pad_batch(inputs), pad_batch(targets).ids};
 }
 
 }  // namespace attn

@@ -1,37 +1,29 @@
-// Batching: sequences of different lengths as rectangles, with as little padding as can be.
+// Batching: sequences of different lengths as rectangles, with as little padding as possible.
 //
 //   std::vector<EncodedPair> pairs = encode_pairs(text_pairs, english, french);
-//   for (const auto& rows : plan_batches(pairs, {.tokens = 4096, .seed = epoch})) {
-//     PairBatch batch = make_batch(pairs, rows);     // batch.source.ids: (rows, cols), 0 for padding
+//   for (const std::vector<Index>& rows : plan_batches(pairs, {.tokens = 4096, .seed = epoch})) {
+//     const Batch batch = make_batch(pairs, rows);
+//     const Tensor logits = model(batch.source, batch.decoder_input);                        // (B, T, V)
+//     const Tensor loss = cross_entropy(logits, batch.targets, {.ignore = Vocabulary::pad});
 //   }
 //
-// A plan sorts by length (sequences of one length in random order), cuts, and shuffles the batches: another
-// seed, another order; the same seed, the same order on any machine. Every sequence is used exactly once.
+// A plan sorts by length (sequences of equal length in random order), cuts into batches, and shuffles these.
+// The same seed gives the same order on any machine. Every sequence is used exactly once.
 #pragma once
 
 #include <cstdint>  // uint64_t
 #include <vector>   // vector
 
-#include "core/rng.hpp"
-#include "core/shape.hpp"  // Index
 #include "nn/text/corpus.hpp"
 #include "nn/text/vocabulary.hpp"
+#include "nn/tokens.hpp"
 
 namespace attn {
 
-struct Batch {
-  Index rows = 0, cols = 0;
-  std::vector<int> ids;      // (rows, cols), short rows filled up with padding
-  std::vector<int> lengths;  // (rows), how many of them are real
+// (B, T) with T the length of the longest sequence; shorter ones are filled up with `pad`.
+Tokens pad_batch(const std::vector<std::vector<int>>& sequences, int pad = Vocabulary::pad);
 
-  int at(Index row, Index col) const { return ids[static_cast<std::size_t>(row * cols + col)]; }
-  bool is_real(Index row, Index col) const { return col < lengths[static_cast<std::size_t>(row)]; }
-  std::vector<int> mask() const;  // (rows, cols), 1 for a real token and 0 for padding
-};
-Batch pad_batch(const std::vector<std::vector<int>>& sequences, int pad = Vocabulary::pad);
-
-// The source ends with <eos>; the target starts with <bos> and ends with <eos>, so that the decoder reads all
-// but its last token and learns to write all but its first.
+// A pair as a corpus keeps it: the source ends with <eos>, the target starts with <bos> and ends with <eos>.
 struct EncodedPair {
   std::vector<int> source, target;
 };
@@ -41,9 +33,9 @@ std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Voca
 Index drop_long(std::vector<EncodedPair>& pairs, Index tokens);
 
 struct BatchOptions {
-  Index sentences = 64;  // at most so many rows; 0: no limit
-  Index tokens = 0;      // at most so many cells, padding included, on the wider side; 0: no limit.
-                         // A sequence that alone exceeds it gets a batch of its own.
+  Index sentences = 64;  // the most rows of a batch; 0: no limit
+  Index tokens = 0;      // the most tokens of a batch, padding included, on its wider side; 0: no limit.
+                         // A sequence that exceeds it on its own gets a batch to itself.
   bool shuffle = true;
   std::uint64_t seed = 0;
 };
@@ -52,16 +44,12 @@ std::vector<std::vector<Index>> plan_batches(const std::vector<EncodedPair>& pai
 std::vector<std::vector<Index>> plan_batches(const std::vector<std::vector<int>>& sequences,
                                              const BatchOptions& options);
 
-struct PairBatch {
-  Batch source, target;
+// What a model reads and what it should predict: the targets are the decoder's input shifted left by one.
+struct Batch {
+  Tokens source;         // (B, S)   the cat sleeps . <eos>
+  Tokens decoder_input;  // (B, T)   <bos> le chat dort .
+  IntTensor targets;     // (B, T)   le chat dort . <eos>     padded with <pad>, which the loss ignores
 };
-PairBatch make_batch(const std::vector<EncodedPair>& pairs, const std::vector<Index>& rows);
-
-// Fisher and Yates, with our own numbers: std::shuffle gives another order with another library.
-template <class Value>
-void shuffle(std::vector<Value>& values, Rng& rng) {
-  for (std::size_t i = values.size(); i > 1; --i)
-    std::swap(values[i - 1], values[static_cast<std::size_t>(rng.below(static_cast<Index>(i)))]);
-}
+Batch make_batch(const std::vector<EncodedPair>& pairs, const std::vector<Index>& rows);
 
 }  // namespace attn

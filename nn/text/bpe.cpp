@@ -1,21 +1,20 @@
 #include "nn/text/bpe.hpp"
 
-#include <algorithm>  // min
+#include <algorithm>  // max, min
+#include <iterator>   // ssize
 #include <mutex>      // lock_guard, mutex
 #include <queue>      // priority_queue
 #include <set>        // set
 
 #include "core/error.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 namespace attn {
 namespace {
 
-std::uint64_t pair_key(int left, int right) {
-  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
-}
+std::uint64_t pair_key(int left, int right) { return std::uint64_t(left) << 32 | std::uint32_t(right); }
 
-// Keeps the cost of one word small, however long a line without spaces is.
+// In bytes: keeps the cost of one word small, however long a line without spaces is.
 constexpr std::size_t longest_word = 64;
 
 }  // namespace
@@ -23,15 +22,15 @@ constexpr std::size_t longest_word = 64;
 std::vector<int> merge_pair(const std::vector<int>& ids, int left, int right, int merged) {
   std::vector<int> result;
   result.reserve(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const bool pair = ids[i] == left && i + 1 < ids.size() && ids[i + 1] == right;
+  for (Index i = 0; i < std::ssize(ids); ++i) {
+    const bool pair = ids[i] == left && i + 1 < std::ssize(ids) && ids[i + 1] == right;
     result.push_back(pair ? merged : ids[i]);
     if (pair) ++i;
   }
   return result;
 }
 
-// A word is a run of one kind of character, with the one plain space before it; an apostrophe after letters
+// A word is a run of one kind of character, with the one plain space before it. An apostrophe after letters
 // belongs to them (l', don').
 std::vector<std::string_view> bpe_words(std::string_view text) {
   std::vector<std::string_view> words;
@@ -75,7 +74,7 @@ BpeVocabulary::BpeVocabulary(const std::vector<std::string>& specials, const std
 }
 
 BpeVocabulary BpeVocabulary::with_merges(Index count) const {
-  if (count < 0 || static_cast<std::size_t>(count) > merges_.size())
+  if (count < 0 || count > std::ssize(merges_))
     fail("bpe: {} merges asked for, {} learned", count, merges_.size());
   std::vector<std::string> specials;
   for (int id = unk + 1; id < first_byte_; ++id) specials.push_back(token(id));
@@ -88,12 +87,12 @@ std::vector<int> BpeVocabulary::encode_word(std::string_view word) const {
   for (const char byte : word) ids.push_back(first_byte_ + static_cast<unsigned char>(byte));
   while (true) {
     int earliest = size();
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+    for (Index i = 0; i + 1 < std::ssize(ids); ++i) {
       const auto found = merged_.find(pair_key(ids[i], ids[i + 1]));
       if (found != merged_.end()) earliest = std::min(earliest, found->second);
     }
     if (earliest == size()) return ids;
-    const Merge& merge = merges_[static_cast<std::size_t>(earliest - merged_id(0))];
+    const Merge& merge = merges_[earliest - first_byte_ - 256];
     ids = merge_pair(ids, merge.left, merge.right, earliest);
   }
 }
@@ -138,7 +137,7 @@ class PairCounts {
       for (const char byte : word) words_.back().ids.push_back(first_byte + static_cast<unsigned char>(byte));
     }
     std::set<std::uint64_t> changed;
-    for (std::size_t w = 0; w < words_.size(); ++w) add_pairs(w, -1, changed);
+    for (Index w = 0; w < std::ssize(words_); ++w) add_pairs(w, -1, changed);
     offer(changed);
   }
 
@@ -156,7 +155,7 @@ class PairCounts {
       const Best top = heap_.top();
       const Index now = pairs_[pair_key(top.left, top.right)].count;
       if (top.count == now) return top;
-      heap_.pop();  // a merge has used some of them up: queue again by what is left
+      heap_.pop();  // merges have used some of them up: queue again by how many are left
       if (now > 0) heap_.push({now, top.left, top.right});
     }
     return {0, 0, 0};
@@ -164,11 +163,11 @@ class PairCounts {
 
   void merge(int left, int right, int merged) {
     std::set<std::uint64_t> changed;
-    for (const std::size_t w : std::vector(std::move(pairs_[pair_key(left, right)].words))) {
+    for (const Index w : std::vector(std::move(pairs_[pair_key(left, right)].words))) {
       Word& word = words_[w];
       std::vector<int> ids = merge_pair(word.ids, left, right, merged);
       if (ids.size() == word.ids.size()) continue;  // listed twice, or merged away since
-      for (std::size_t i = 0; i + 1 < word.ids.size(); ++i)
+      for (Index i = 0; i + 1 < std::ssize(word.ids); ++i)
         pairs_[pair_key(word.ids[i], word.ids[i + 1])].count -= word.count;
       word.ids = std::move(ids);
       add_pairs(w, merged, changed);
@@ -184,13 +183,13 @@ class PairCounts {
   };
   struct Pair {
     Index count = 0;
-    std::vector<std::size_t> words;
+    std::vector<Index> words;
   };
 
-  // Counts the pairs of a word. Only those with the new token (-1: all) are new to it and can have grown.
-  void add_pairs(std::size_t w, int merged, std::set<std::uint64_t>& changed) {
+  // Counts the pairs of a word. Only pairs with the new token (-1: all pairs) can have become more frequent.
+  void add_pairs(Index w, int merged, std::set<std::uint64_t>& changed) {
     const Word& word = words_[w];
-    for (std::size_t i = 0; i + 1 < word.ids.size(); ++i) {
+    for (Index i = 0; i + 1 < std::ssize(word.ids); ++i) {
       const int left = word.ids[i], right = word.ids[i + 1];
       Pair& pair = pairs_[pair_key(left, right)];
       pair.count += word.count;
@@ -202,7 +201,7 @@ class PairCounts {
 
   void offer(const std::set<std::uint64_t>& changed) {
     for (const std::uint64_t key : changed)
-      heap_.push({pairs_[key].count, static_cast<int>(key >> 32), static_cast<int>(key & 0xFFFFFFFF)});
+      heap_.push({pairs_[key].count, int(key >> 32), int(key & 0xFFFFFFFF)});
   }
 
   std::vector<Word> words_;
@@ -213,13 +212,13 @@ class PairCounts {
 }  // namespace
 
 BpeVocabulary BpeVocabulary::learn(const std::vector<std::string>& lines, const Options& options) {
-  const int first_byte = unk + 1 + static_cast<int>(options.specials.size());
+  const int first_byte = unk + 1 + int(options.specials.size());
   PairCounts counts(first_byte, lines);
   std::vector<Merge> merges;
-  while (static_cast<Index>(merges.size()) < options.merges) {
+  while (std::ssize(merges) < options.merges) {
     const auto best = counts.best();
     if (best.count < 2) break;
-    counts.merge(best.left, best.right, first_byte + 256 + static_cast<int>(merges.size()));
+    counts.merge(best.left, best.right, first_byte + 256 + int(merges.size()));
     merges.push_back({best.left, best.right});
   }
   return BpeVocabulary(options.specials, merges);

@@ -1,6 +1,7 @@
 #include "nn/text/grammar.hpp"
 
-#include <algorithm>      // all_of, find, replace, sort, unique
+#include <algorithm>      // all_of, find, replace
+#include <iterator>       // ssize
 #include <map>            // map
 #include <unordered_map>  // unordered_map
 #include <unordered_set>  // unordered_set
@@ -8,8 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/rng.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/grammar_rules.hpp"
-#include "nn/text/utf8.hpp"
 
 namespace attn {
 namespace {
@@ -21,24 +22,20 @@ using Rule = GrammarRules::Rule;
 using Key = std::vector<int>;  // a symbol and the values of its arguments
 
 constexpr int unbound = -1;
-template <class Value>
-const Value& at(const std::vector<Value>& values, int i) {
-  return values[static_cast<std::size_t>(i)];
-}
 
-// The values of a rule's variables if its head fits the key (those that only its calls mention stay unbound);
-// false if it does not fit.
+// Sets the values of a rule's variables if its head fits the key, and returns whether it does. Variables that
+// only the rule's calls mention stay unbound.
 bool bind(const GrammarRules& grammar, const Rule& rule, const Key& key, std::vector<int>& values) {
   values.assign(rule.variables.size(), unbound);
   if (rule.head.size() + 1 != key.size()) return false;
-  for (std::size_t i = 0; i < rule.head.size(); ++i) {
+  for (Index i = 0; i < std::ssize(rule.head); ++i) {
     const int given = key[i + 1];
     if (!rule.head[i].is_variable) {
       if (rule.head[i].id != given) return false;
       continue;
     }
-    int& value = values[static_cast<std::size_t>(rule.head[i].id)];
-    const auto& allowed = at(grammar.features, at(rule.variables, rule.head[i].id)).values;
+    int& value = values[rule.head[i].id];
+    const auto& allowed = grammar.features[rule.variables[rule.head[i].id]].values;
     if (value != unbound && value != given) return false;
     if (std::find(allowed.begin(), allowed.end(), given) == allowed.end()) return false;
     value = given;
@@ -51,38 +48,38 @@ std::vector<int> fitting(const GrammarRules& grammar, const Key& key) {
   std::vector<int> rules, values;
   const auto exact = grammar.exact.find(key);
   if (exact != grammar.exact.end()) rules = exact->second;
-  for (const int r : at(grammar.patterns, key[0]))
-    if (bind(grammar, at(grammar.rules, r), key, values)) rules.push_back(r);
+  for (const int r : grammar.patterns[key[0]])
+    if (bind(grammar, grammar.rules[r], key, values)) rules.push_back(r);
   return rules;
 }
 
 Key key_of(const Call& call, const std::vector<int>& values) {
   Key key = {call.symbol};
   for (const Argument& argument : call.arguments)
-    key.push_back(argument.is_variable ? at(values, argument.id) : argument.id);
+    key.push_back(argument.is_variable ? values[argument.id] : argument.id);
   return key;
 }
 
-// A grammar begins with what it is for.
+// Sentences start from the first rule.
 Key start_key(const GrammarRules& grammar) {
-  if (grammar.rules.empty()) fail("{}: there is no rule in it", grammar.name);
+  if (grammar.rules.empty()) fail("{}: has no rules", grammar.name);
   return {grammar.rules.front().symbol};
 }
 
 using Words = std::vector<std::string_view>;
 
-// How a sentence was made: a rule, the values of its variables, and what became of its calls.
+// The derivation of a sentence: a rule, the values of its variables, and the derivations of its calls.
 struct Tree {
   const Rule* rule;
   std::vector<int> values;
   std::vector<Tree> parts;
 };
 
-void collect_words(const GrammarRules& grammar, const Tree& tree, std::size_t side, Words& words) {
+void collect_words(const GrammarRules& grammar, const Tree& tree, int side, Words& words) {
   for (const Item& item : tree.rule->sides[side]) {
     if (item.type == Item::Type::word) words.push_back(item.word);
-    if (item.type == Item::Type::value) words.push_back(at(grammar.values, at(tree.values, item.index)));
-    if (item.type == Item::Type::call) collect_words(grammar, at(tree.parts, item.index), side, words);
+    if (item.type == Item::Type::value) words.push_back(grammar.values[tree.values[item.index]]);
+    if (item.type == Item::Type::call) collect_words(grammar, tree.parts[item.index], side, words);
   }
 }
 
@@ -91,7 +88,7 @@ void collect_rows(const Tree& tree, std::vector<const Rule*>& rows) {
   for (const Tree& part : tree.parts) collect_rows(part, rows);
 }
 
-// Draws sentences. A rule or a value that leads to a symbol which no rule fits is never chosen.
+// Writes random sentences. It never chooses a rule or a value that leads to a symbol without a fitting rule.
 class Writer {
  public:
   Writer(const GrammarRules& grammar, std::uint64_t seed) : grammar_(grammar), rng_(seed) {
@@ -101,17 +98,15 @@ class Writer {
   Tree sentence() { return derive(start_key(grammar_)); }
 
  private:
-  int draw(const std::vector<int>& from) {
-    return from[static_cast<std::size_t>(rng_.below(static_cast<Index>(from.size())))];
-  }
+  int draw(const std::vector<int>& from) { return from[rng_.below(std::ssize(from))]; }
 
-  // The rules by which `key` can be written to the end.
+  // The rules by which `key` can be written completely.
   const std::vector<int>& ways(const Key& key) {
     const auto known = ways_.find(key);
     if (known != ways_.end()) return known->second;
     std::vector<int> found, values;
     for (const int r : fitting(grammar_, key)) {
-      const Rule& rule = at(grammar_.rules, r);
+      const Rule& rule = grammar_.rules[r];
       bind(grammar_, rule, key, values);
       if (can_finish(rule, values, 0)) found.push_back(r);
     }
@@ -124,10 +119,10 @@ class Writer {
   }
 
   // Whether the variables from number `from` on can be bound so that all calls can be written.
-  bool can_finish(const Rule& rule, std::vector<int> values, std::size_t from) {
-    while (from < values.size() && values[from] != unbound) ++from;
-    if (from == values.size()) return calls_can_finish(rule, values);
-    for (const int value : at(grammar_.features, rule.variables[from]).values) {
+  bool can_finish(const Rule& rule, std::vector<int> values, Index from) {
+    while (from < std::ssize(values) && values[from] != unbound) ++from;
+    if (from == std::ssize(values)) return calls_can_finish(rule, values);
+    for (const int value : grammar_.features[rule.variables[from]].values) {
       values[from] = value;
       if (can_finish(rule, values, from + 1)) return true;
     }
@@ -135,14 +130,14 @@ class Writer {
   }
 
   Tree derive(const Key& key) {
-    const Rule& rule = at(grammar_.rules, draw(ways(key)));
+    const Rule& rule = grammar_.rules[draw(ways(key))];
     Tree tree{&rule, {}, {}};
     std::vector<int> bound;
     bind(grammar_, rule, key, bound);
     do {
       tree.values = bound;
-      for (std::size_t v = 0; v < bound.size(); ++v)
-        if (bound[v] == unbound) tree.values[v] = draw(at(grammar_.features, rule.variables[v]).values);
+      for (Index v = 0; v < std::ssize(bound); ++v)
+        if (bound[v] == unbound) tree.values[v] = draw(grammar_.features[rule.variables[v]].values);
     } while (!calls_can_finish(rule, tree.values));
     tree.parts.reserve(rule.calls.size());
     for (const Call& call : rule.calls) tree.parts.push_back(derive(key_of(call, tree.values)));
@@ -152,7 +147,7 @@ class Writer {
   struct Hash {
     std::size_t operator()(const Key& key) const {
       std::size_t hash = 0;
-      for (const int part : key) hash = hash * 1000003 + static_cast<std::size_t>(part);
+      for (const int part : key) hash = hash * 1000003 + std::size_t(part);
       return hash;
     }
   };
@@ -177,7 +172,7 @@ bool is_held_out(const GrammarRules& grammar, const Tree& tree) {
   return false;
 }
 
-// The word without the marks of the grammar: *héros -> héros, l'+ -> l', au_marché -> "au marché".
+// The word without the grammar's marks: *héros -> héros, l'+ -> l', au_marché -> "au marché".
 std::string spelled(std::string_view word) {
   if (word.size() > 1 && word.front() == '+') word.remove_prefix(1);
   if (word.size() > 1 && word.back() == '+') word.remove_suffix(1);
@@ -188,7 +183,8 @@ std::string spelled(std::string_view word) {
 }
 
 bool starts_with_vowel(std::string_view word, const std::u32string& vowels) {
-  return !word.empty() && vowels.find(character_at(word, 0).code) != std::u32string::npos;  // * is none
+  return !word.empty() &&
+         vowels.find(character_at(word, 0).code) != std::u32string::npos;  // * is not a vowel
 }
 
 bool ends_with_vowel(std::string_view text, const std::u32string& vowels) {
@@ -198,17 +194,17 @@ bool ends_with_vowel(std::string_view text, const std::u32string& vowels) {
   return is_hangul(last) ? !has_final_consonant(last) : vowels.find(last) != std::u32string::npos;
 }
 
-// x~y is decided by the word behind, x/y by what is written so far.
-std::string write(const GrammarRules& grammar, const Tree& tree, std::size_t side) {
+// x~y is decided by the next word, x/y by the text so far.
+std::string write(const GrammarRules& grammar, const Tree& tree, int side) {
   const std::u32string& vowels = grammar.vowels[side];
   Words words;
   collect_words(grammar, tree, side, words);
   std::string text;
   bool joined = true, capital = true;
-  for (std::size_t i = 0; i < words.size(); ++i) {
+  for (Index i = 0; i < std::ssize(words); ++i) {
     std::string_view word = words[i];
     if (const std::size_t tilde = word.find('~'); tilde != std::string_view::npos) {
-      const bool before_vowel = i + 1 < words.size() && starts_with_vowel(words[i + 1], vowels);
+      const bool before_vowel = i + 1 < std::ssize(words) && starts_with_vowel(words[i + 1], vowels);
       word = before_vowel ? word.substr(tilde + 1) : word.substr(0, tilde);
     }
     if (const std::size_t slash = word.find('/'); slash != std::string_view::npos)
@@ -225,48 +221,6 @@ std::string write(const GrammarRules& grammar, const Tree& tree, std::size_t sid
   return text;
 }
 
-// The number of ways to write each symbol, by adding over rules and multiplying over calls.
-class Counter {
- public:
-  explicit Counter(const GrammarRules& grammar) : grammar_(grammar) {}
-
-  std::uint64_t count(const Key& key) {
-    const auto known = counts_.find(key);
-    if (known != counts_.end()) return known->second;
-    std::uint64_t sum = 0;
-    std::vector<int> values;
-    for (const int r : fitting(grammar_, key)) {
-      bind(grammar_, at(grammar_.rules, r), key, values);
-      sum += count(at(grammar_.rules, r), values, 0);
-    }
-    return counts_[key] = sum;
-  }
-
- private:
-  std::uint64_t count(const Rule& rule, std::vector<int>& values, std::size_t from) {
-    while (from < values.size() && values[from] != unbound) ++from;
-    if (from < values.size()) {
-      std::vector<int> domain = at(grammar_.features, rule.variables[from]).values;
-      std::sort(domain.begin(), domain.end());
-      domain.erase(std::unique(domain.begin(), domain.end()), domain.end());
-      std::uint64_t sum = 0;
-      for (const int value : domain) {
-        values[from] = value;
-        sum += count(rule, values, from + 1);
-      }
-      values[from] = unbound;
-      return sum;
-    }
-    std::uint64_t product = 1;
-    for (const Call& call : rule.calls)
-      if (product > 0) product *= count(key_of(call, values));
-    return product;
-  }
-
-  const GrammarRules& grammar_;
-  std::map<Key, std::uint64_t> counts_;
-};
-
 }  // namespace
 
 Grammar::Grammar(std::string_view name, std::string_view text)
@@ -277,9 +231,9 @@ std::vector<Pair> Grammar::generate(Index count, std::uint64_t seed, Part part) 
   std::vector<Pair> pairs;
   std::unordered_set<std::string> seen;
   Index tries = 0;
-  while (static_cast<Index>(pairs.size()) < count) {
+  while (std::ssize(pairs) < count) {
     if (++tries > 1000 + 100 * count)
-      fail("{}: found only {} distinct sentences where {} were asked for", rules_->name, pairs.size(), count);
+      fail("{}: found only {} distinct sentences, not {}", rules_->name, pairs.size(), count);
     const Tree tree = writer.sentence();
     if (part != Part::all && is_held_out(*rules_, tree) != (part == Part::held_out)) continue;
     Pair pair{write(*rules_, tree, 0), write(*rules_, tree, 1)};
@@ -287,8 +241,6 @@ std::vector<Pair> Grammar::generate(Index count, std::uint64_t seed, Part part) 
   }
   return pairs;
 }
-
-std::uint64_t Grammar::size() const { return Counter(*rules_).count(start_key(*rules_)); }
 
 std::vector<Grammar::WordPair> Grammar::held_out() const {
   std::map<std::pair<int, int>, std::vector<std::string>> forms;  // by table and row

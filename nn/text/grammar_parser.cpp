@@ -1,9 +1,11 @@
-#include <algorithm>  // all_of, find, find_if
+#include <algorithm>  // all_of, any_of, find, find_if, min
 #include <charconv>   // from_chars
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
+#include "core/shape.hpp"  // Index
+#include "nn/text/characters.hpp"
 #include "nn/text/grammar_rules.hpp"
-#include "nn/text/utf8.hpp"
 
 namespace attn {
 namespace {
@@ -12,14 +14,14 @@ using Strings = std::vector<std::string>;
 
 int position(const Strings& names, std::string_view name) {  // -1 if it is not there
   const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+  return found == names.end() ? -1 : int(found - names.begin());
 }
 
 int intern(Strings& names, std::string_view name) {
   const int known = position(names, name);
   if (known >= 0) return known;
   names.emplace_back(name);
-  return static_cast<int>(names.size()) - 1;
+  return int(names.size()) - 1;
 }
 
 Strings split(std::string_view text, char separator) {
@@ -78,7 +80,7 @@ class Parser {
       open_table(line.substr(line.find("table") + 5));
     } else if (words[0] == "vowels") {
       const Strings sides = split(line.substr(6), '|');
-      for (std::size_t side = 0; side < sides.size() && side < 2; ++side)
+      for (Index side = 0; side < std::min<Index>(2, std::ssize(sides)); ++side)
         for (const Character& c : characters(sides[side]))
           if (c.code != ' ') grammar_.vowels[side] += c.code;
     } else if (words[0] == "unseen") {
@@ -91,7 +93,7 @@ class Parser {
   void add_feature(const Strings& words) {
     if (words.size() < 4 || words[2] != "=") wrong("write: feature name = value value …");
     grammar_.features.push_back({words[1], {}});
-    for (std::size_t i = 3; i < words.size(); ++i)
+    for (Index i = 3; i < std::ssize(words); ++i)
       grammar_.features.back().values.push_back(intern(grammar_.values, words[i]));
     for (const GrammarRules::Feature& known : grammar_.features)
       if (position(grammar_.values, known.name) >= 0) wrong("'{}' is both a feature and a value", known.name);
@@ -101,7 +103,7 @@ class Parser {
     const auto& features = grammar_.features;
     const auto found =
         std::find_if(features.begin(), features.end(), [&](const auto& f) { return f.name == name; });
-    return found == features.end() ? -1 : static_cast<int>(found - features.begin());
+    return found == features.end() ? -1 : int(found - features.begin());
   }
 
   GrammarRules::Argument argument(GrammarRules::Rule& rule, const std::string& name) {
@@ -113,7 +115,7 @@ class Parser {
     }
     auto& variables = rule.variables;
     const auto found = std::find(variables.begin(), variables.end(), its_feature);
-    const int id = static_cast<int>(found - variables.begin());
+    const int id = int(found - variables.begin());
     if (found == variables.end()) variables.push_back(its_feature);
     return {true, id};
   }
@@ -121,11 +123,12 @@ class Parser {
   // "<noun g one>" -> its name, and its arguments as the rule sees them.
   GrammarRules::Call call(GrammarRules::Rule& rule, std::string_view text) {
     const std::size_t open = text.find('<'), close = text.find('>');
-    if (open == std::string_view::npos || close == std::string_view::npos) wrong("'{}' is no <symbol>", text);
+    if (open == std::string_view::npos || close == std::string_view::npos)
+      wrong("'{}' is not a <symbol>", text);
     const Strings words = words_of(text.substr(open + 1, close - open - 1));
     if (words.empty()) wrong("<> has no name");
     GrammarRules::Call result{intern(grammar_.symbols, words[0]), {}};
-    for (std::size_t i = 1; i < words.size(); ++i) result.arguments.push_back(argument(rule, words[i]));
+    for (Index i = 1; i < std::ssize(words); ++i) result.arguments.push_back(argument(rule, words[i]));
     return result;
   }
 
@@ -141,7 +144,7 @@ class Parser {
     grammar_.rules.push_back(rule);
   }
 
-  // The source makes the calls, the target repeats them by name.
+  // The source side defines the calls, the target side repeats them by name.
   std::vector<GrammarRules::Item> items(GrammarRules::Rule& rule, std::string_view text, bool is_source) {
     using Type = GrammarRules::Item::Type;
     std::vector<GrammarRules::Item> result;
@@ -156,9 +159,9 @@ class Parser {
         const GrammarRules::Call made = call(rule, item);
         const auto same = [&](const GrammarRules::Call& other) { return other.symbol == made.symbol; };
         const auto found = std::find_if(rule.calls.begin(), rule.calls.end(), same);
-        if (is_source && found != rule.calls.end()) wrong("{} stands twice on the left", item);
-        if (!is_source && found == rule.calls.end()) wrong("{} stands on the right only", item);
-        result.push_back({Type::call, "", static_cast<int>(found - rule.calls.begin())});
+        if (is_source && found != rule.calls.end()) wrong("{} occurs twice on the left", item);
+        if (!is_source && found == rule.calls.end()) wrong("{} occurs on the right only", item);
+        result.push_back({Type::call, "", int(found - rule.calls.begin())});
         if (is_source) rule.calls.push_back(made);
       } else if (item.front() == '{' && item.back() == '}') {
         const GrammarRules::Argument value = argument(rule, std::string(item.substr(1, item.size() - 2)));
@@ -178,17 +181,17 @@ class Parser {
     const GrammarRules::Call head = call(table_rule_, header.substr(0, colon));
     table_rule_.symbol = head.symbol;
     table_rule_.head = head.arguments;
-    table_rule_.table = intern(grammar_.tables, grammar_.symbols[static_cast<std::size_t>(head.symbol)]);
+    table_rule_.table = intern(grammar_.tables, grammar_.symbols[head.symbol]);
     table_rule_.row = -1;
     columns_.clear();
     const Strings sides = split(header.substr(colon + 1), '|');
-    for (std::size_t side = 0; side < sides.size(); ++side)
+    for (Index side = 0; side < std::ssize(sides); ++side)
       for (const std::string& title : words_of(sides[side])) columns_.push_back({title, side});
     one_sided_ = sides.size() == 1;
     head_.clear();
   }
 
-  // Makes a rule of every combination of feature values for which the row has a word.
+  // Adds a rule for every combination of feature values for which the row has a word.
   void add_row(std::string_view line) {
     if (columns_.empty()) wrong("an indented line belongs to a table or starts with =");
     Strings cells;
@@ -201,7 +204,7 @@ class Parser {
 
   void fill(const Strings& cells, const Strings& chosen) {
     if (chosen.size() < table_rule_.head.size()) {
-      for (const std::string& value : choices(cells, chosen.size())) {
+      for (const std::string& value : choices(cells, std::ssize(chosen))) {
         Strings longer = chosen;
         longer.push_back(value);
         fill(cells, longer);
@@ -210,9 +213,8 @@ class Parser {
     }
     GrammarRules::Rule rule = table_rule_;
     rule.variables.clear();
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      rule.head[i] = {false, intern(grammar_.values, chosen[i])};
-    for (std::size_t side = 0; side < 2; ++side) {
+    for (Index i = 0; i < std::ssize(chosen); ++i) rule.head[i] = {false, intern(grammar_.values, chosen[i])};
+    for (Index side = 0; side < 2; ++side) {
       const std::string word = pick(cells, chosen, one_sided_ ? 0 : side);
       if (word == "-") return;
       rule.sides[side] = {{GrammarRules::Item::Type::word, word, 0}};
@@ -220,21 +222,21 @@ class Parser {
     grammar_.rules.push_back(rule);
   }
 
-  // The values of feature `i` of the head: those that the row's own column lists, or all.
-  Strings choices(const Strings& cells, std::size_t i) const {
+  // The values of feature `i` of the head: those that the row lists in the feature's column, or all.
+  Strings choices(const Strings& cells, Index i) const {
     const GrammarRules::Argument argument = table_rule_.head[i];
-    if (!argument.is_variable) return {grammar_.values[static_cast<std::size_t>(argument.id)]};
-    const int its_feature = table_rule_.variables[static_cast<std::size_t>(argument.id)];
-    const auto& [name, values] = grammar_.features[static_cast<std::size_t>(its_feature)];
-    for (std::size_t c = 0; c < columns_.size(); ++c)
+    if (!argument.is_variable) return {grammar_.values[argument.id]};
+    const int its_feature = table_rule_.variables[argument.id];
+    const auto& [name, values] = grammar_.features[its_feature];
+    for (Index c = 0; c < std::ssize(columns_); ++c)
       if (columns_[c].title == name) return split(cells[c], ',');
     Strings all;
-    for (const int value : values) intern(all, grammar_.values[static_cast<std::size_t>(value)]);
+    for (const int value : values) intern(all, grammar_.values[value]);
     return all;
   }
 
-  std::string pick(const Strings& cells, const Strings& chosen, std::size_t side) const {
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
+  std::string pick(const Strings& cells, const Strings& chosen, Index side) const {
+    for (Index c = 0; c < std::ssize(columns_); ++c) {
       if (columns_[c].side != side || feature(columns_[c].title) >= 0) continue;
       const Strings wanted = split(columns_[c].title, '.');
       const auto fits = [&](const std::string& value) {
@@ -264,14 +266,14 @@ class Parser {
     for (const GrammarRules::Rule& rule : grammar_.rules)
       for (const GrammarRules::Call& call : rule.calls)
         if (!defined(call))
-          fail("{}: <{}> with {} values is used but no rule says what it is", grammar_.name,
-               grammar_.symbols[static_cast<std::size_t>(call.symbol)], call.arguments.size());
+          fail("{}: <{}> with {} values is used, but no rule defines it", grammar_.name,
+               grammar_.symbols[call.symbol], call.arguments.size());
   }
 
   void check_cycles(int symbol, std::vector<int> above) {
-    const std::string& name = grammar_.symbols[static_cast<std::size_t>(symbol)];
+    const std::string& name = grammar_.symbols[symbol];
     if (std::find(above.begin(), above.end(), symbol) != above.end())
-      fail("{}: <{}> leads back to itself: a grammar here has only finite sentences", grammar_.name, name);
+      fail("{}: <{}> leads back to itself; a grammar must be finite", grammar_.name, name);
     if (std::find(finite_.begin(), finite_.end(), symbol) != finite_.end()) return;
     above.push_back(symbol);
     for (const GrammarRules::Rule& rule : grammar_.rules)
@@ -282,7 +284,7 @@ class Parser {
 
   void index() {
     grammar_.patterns.resize(grammar_.symbols.size());
-    for (std::size_t r = 0; r < grammar_.rules.size(); ++r) {
+    for (Index r = 0; r < std::ssize(grammar_.rules); ++r) {
       const GrammarRules::Rule& rule = grammar_.rules[r];
       std::vector<int> key = {rule.symbol};
       bool is_pattern = false;
@@ -290,15 +292,14 @@ class Parser {
         is_pattern = is_pattern || argument.is_variable;
         key.push_back(argument.id);
       }
-      auto& place =
-          is_pattern ? grammar_.patterns[static_cast<std::size_t>(rule.symbol)] : grammar_.exact[key];
-      place.push_back(static_cast<int>(r));
+      auto& place = is_pattern ? grammar_.patterns[rule.symbol] : grammar_.exact[key];
+      place.push_back(int(r));
     }
   }
 
   struct Column {
     std::string title;
-    std::size_t side;
+    Index side;
   };
 
   GrammarRules grammar_;
@@ -307,7 +308,7 @@ class Parser {
   GrammarRules::Rule table_rule_{};  // of the rows that follow
   std::vector<Column> columns_;
   bool one_sided_ = false;
-  std::vector<int> finite_;  // symbols from which no way leads back
+  std::vector<int> finite_;  // symbols that do not lead back to themselves
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a grammar file says, after reading: for grammar.cpp, which writes sentences, and grammar_parser.cpp.
+// The rules of a grammar: grammar_parser.cpp reads them from text, grammar.cpp writes sentences with them.
 // Names (symbols, features, values) are numbers here.
 #pragma once
 

@@ -1,11 +1,12 @@
 #include "nn/text/metrics.hpp"
 
-#include <algorithm>  // count, find, max, min
+#include <algorithm>  // find, max, min
 #include <cmath>      // exp, log
 #include <cstdlib>    // abs
+#include <iterator>   // ssize
 
 #include "core/error.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/vocabulary.hpp"  // StringMap
 
 namespace attn {
@@ -15,7 +16,7 @@ void check_sizes(const char* name, const std::vector<std::string>& outputs, cons
   if (outputs.empty()) fail("{}: no output to score", name);
   if (outputs.size() != references.size())
     fail("{}: {} outputs but references for {}", name, outputs.size(), references.size());
-  for (std::size_t i = 0; i < references.size(); ++i)
+  for (Index i = 0; i < std::ssize(references); ++i)
     if (references[i].empty()) fail("{}: output {} has no reference", name, i);
 }
 
@@ -27,7 +28,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_point(char c) { return c == '.' || c == ','; }
 
-// One rule of the tokenizer: puts text around and between two neighbours that fit. A character is used once.
+// One rule of the tokenizer: puts text around and between two neighbours that fit. Pairs do not overlap.
 template <class Fits>
 std::string rewrite(const std::string& text, Fits fits, std::string_view before, std::string_view between,
                     std::string_view after) {
@@ -55,7 +56,7 @@ std::vector<std::string> tokenize_13a(std::string_view input) {
   replace_all(text, "&gt;", ">");
 
   std::string spaced = " ";
-  for (const char c : text) {  // every ASCII symbol stands alone, but for ' - . and ,
+  for (const char c : text) {  // every ASCII symbol is a word, except ' - . and ,
     const bool symbol = c > ' ' && c < 0x7F && kind(static_cast<char32_t>(c)) == Kind::symbol;
     if (symbol && c != '\'' && c != '-' && !is_point(c))
       spaced.append(1, ' ').append(1, c).append(1, ' ');
@@ -63,7 +64,7 @@ std::vector<std::string> tokenize_13a(std::string_view input) {
       spaced += c;
   }
   spaced += ' ';
-  // Points and commas stand alone except between digits; a dash does after a digit.
+  // A point or comma is a word except between digits; a dash is a word after a digit.
   spaced = rewrite(
       spaced, [](char a, char b) { return !is_digit(a) && is_point(b); }, "", " ", " ");
   spaced = rewrite(
@@ -78,22 +79,22 @@ std::vector<std::string> tokenize_13a(std::string_view input) {
 
 namespace {
 
-// How often each run of n units occurs. A unit is a word or a character; U+001F never stands inside one.
-StringMap<Index> count_ngrams(const std::vector<std::string>& units, std::size_t n) {
+// How often each run of n units occurs. A unit is a word or a character; none contains U+001F.
+StringMap<Index> count_ngrams(const std::vector<std::string>& units, Index n) {
   StringMap<Index> counts;
-  for (std::size_t i = 0; i + n <= units.size(); ++i) {
+  for (Index i = 0; i + n <= std::ssize(units); ++i) {
     std::string ngram;
-    for (std::size_t j = i; j < i + n; ++j) ngram.append(units[j]).append(1, '\x1F');
+    for (Index j = i; j < i + n; ++j) ngram.append(units[j]).append(1, '\x1F');
     ++counts[std::move(ngram)];
   }
   return counts;
 }
 
-Index total(const std::vector<std::string>& units, std::size_t n) {
-  return units.size() < n ? 0 : static_cast<Index>(units.size() - n + 1);
+Index total(const std::vector<std::string>& units, Index n) {
+  return std::max<Index>(0, std::ssize(units) - n + 1);
 }
 
-// How many of the output's n-grams are in `allowed`, each at most as often as there.
+// How many of the output's n-grams are in `allowed`, where each counts at most as often as it does there.
 Index clipped_matches(const StringMap<Index>& output, const StringMap<Index>& allowed) {
   Index matches = 0;
   for (const auto& [ngram, count] : output) {
@@ -109,19 +110,19 @@ struct BleuCounts {
 
   void add(const std::string& output, const std::vector<std::string>& references) {
     const std::vector<std::string> words = tokenize_13a(output);
-    const Index length = static_cast<Index>(words.size());
+    const Index length = std::ssize(words);
     std::vector<std::vector<std::string>> reference_words;
     Index closest = -1;
     for (const std::string& reference : references) {
       reference_words.push_back(tokenize_13a(reference));
-      const Index other = static_cast<Index>(reference_words.back().size());
+      const Index other = std::ssize(reference_words.back());
       const Index distance = std::abs(other - length), best = std::abs(closest - length);
       if (closest < 0 || distance < best || (distance == best && other < closest)) closest = other;
     }
     output_length += length;
     reference_length += closest;
 
-    for (std::size_t n = 1; n <= 4; ++n) {
+    for (Index n = 1; n <= 4; ++n) {
       StringMap<Index> allowed;
       for (const auto& reference : reference_words)
         for (const auto& [ngram, count] : count_ngrams(reference, n))
@@ -131,23 +132,20 @@ struct BleuCounts {
     }
   }
 
-  Bleu score(bool effective_order) const {
+  Bleu score() const {
     Bleu result;
-    result.output_length = output_length;
-    result.reference_length = reference_length;
-    const double ratio = static_cast<double>(reference_length) / static_cast<double>(output_length);
+    const double ratio = double(reference_length) / double(output_length);
     result.brevity_penalty = output_length == 0 ? 0 : std::min(1.0, std::exp(1 - ratio));
     if (matches[0] == 0) return result;  // then no longer n-gram matches either
 
-    int orders = 0;
     double log_sum = 0, smoothing = 1;
-    for (std::size_t n = 0; n < 4 && totals[n] > 0; ++n, ++orders) {
-      const double counted = matches[n] > 0 ? static_cast<double>(matches[n]) : 1 / (smoothing *= 2);
-      result.precisions[n] = 100 * counted / static_cast<double>(totals[n]);
+    for (Index n = 0; n < 4; ++n) {
+      if (totals[n] == 0) return result;  // every output has fewer than n + 1 words
+      const double counted = matches[n] > 0 ? double(matches[n]) : 1 / (smoothing *= 2);
+      result.precisions[n] = 100 * counted / double(totals[n]);
       log_sum += std::log(result.precisions[n]);
     }
-    if (orders < 4 && !effective_order) return result;
-    result.score = result.brevity_penalty * std::exp(log_sum / orders);
+    result.score = result.brevity_penalty * std::exp(log_sum / 4);
     return result;
   }
 };
@@ -157,31 +155,24 @@ struct BleuCounts {
 Bleu bleu(const std::vector<std::string>& outputs, const References& references) {
   check_sizes("bleu", outputs, references);
   BleuCounts counts;
-  for (std::size_t i = 0; i < outputs.size(); ++i) counts.add(outputs[i], references[i]);
-  return counts.score(false);
-}
-
-Bleu sentence_bleu(const std::string& output, const std::vector<std::string>& references) {
-  check_sizes("sentence_bleu", {output}, {references});
-  BleuCounts counts;
-  counts.add(output, references);
-  return counts.score(true);
+  for (Index i = 0; i < std::ssize(outputs); ++i) counts.add(outputs[i], references[i]);
+  return counts.score();
 }
 
 namespace {
 
 struct ChrfCounts {
-  static constexpr std::size_t orders = 6;
+  static constexpr Index orders = 6;
   std::array<Index, orders> matches{}, output{}, reference{};
 
   double score() const {
     constexpr double beta_squared = 4;
     double precision = 0, recall = 0;
     int used = 0;
-    for (std::size_t n = 0; n < orders; ++n) {
+    for (Index n = 0; n < orders; ++n) {
       if (output[n] == 0 || reference[n] == 0) continue;
-      precision += static_cast<double>(matches[n]) / static_cast<double>(output[n]);
-      recall += static_cast<double>(matches[n]) / static_cast<double>(reference[n]);
+      precision += double(matches[n]) / double(output[n]);
+      recall += double(matches[n]) / double(reference[n]);
       ++used;
     }
     if (precision + recall == 0) return 0;
@@ -201,7 +192,7 @@ std::vector<std::string> visible_characters(std::string_view text) {
 ChrfCounts chrf_counts(const std::vector<std::string>& output, const std::string& reference_text) {
   const std::vector<std::string> reference = visible_characters(reference_text);
   ChrfCounts counts;
-  for (std::size_t n = 1; n <= ChrfCounts::orders; ++n) {
+  for (Index n = 1; n <= ChrfCounts::orders; ++n) {
     counts.matches[n - 1] = clipped_matches(count_ngrams(output, n), count_ngrams(reference, n));
     counts.reference[n - 1] = total(reference, n);
     // An order that the reference is too short for says nothing about the output.
@@ -215,17 +206,17 @@ ChrfCounts chrf_counts(const std::vector<std::string>& output, const std::string
 double chrf(const std::vector<std::string>& outputs, const References& references) {
   check_sizes("chrf", outputs, references);
   ChrfCounts sum;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
+  for (Index i = 0; i < std::ssize(outputs); ++i) {
     const std::vector<std::string> output = visible_characters(outputs[i]);
     ChrfCounts best;
     double best_score = -1;
-    for (const std::string& reference : references[i]) {  // the reference that suits it best counts
+    for (const std::string& reference : references[i]) {  // only the best reference counts
       const ChrfCounts counts = chrf_counts(output, reference);
       if (counts.score() <= best_score) continue;
       best = counts;
       best_score = counts.score();
     }
-    for (std::size_t n = 0; n < ChrfCounts::orders; ++n) {
+    for (Index n = 0; n < ChrfCounts::orders; ++n) {
       sum.matches[n] += best.matches[n];
       sum.output[n] += best.output[n];
       sum.reference[n] += best.reference[n];
@@ -237,9 +228,9 @@ double chrf(const std::vector<std::string>& outputs, const References& reference
 double exact_match(const std::vector<std::string>& outputs, const References& references) {
   check_sizes("exact_match", outputs, references);
   Index right = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i)
+  for (Index i = 0; i < std::ssize(outputs); ++i)
     right += std::find(references[i].begin(), references[i].end(), outputs[i]) != references[i].end();
-  return 100 * static_cast<double>(right) / static_cast<double>(outputs.size());
+  return 100 * double(right) / double(outputs.size());
 }
 
 }  // namespace attn

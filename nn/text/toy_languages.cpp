@@ -1,6 +1,6 @@
 #include "nn/text/toy_languages.hpp"
 
-#include "nn/text/utf8.hpp"        // split_at_spaces
+#include "nn/text/characters.hpp"  // split_at_spaces
 #include "nn/text/vocabulary.hpp"  // split_words
 
 namespace attn {

@@ -1,4 +1,4 @@
-// Toy languages: as much text as a lesson wants, whose rules are known, from the grammars in this folder.
+// Toy languages: any amount of text with known rules, from the grammars in this folder.
 //
 //   english_french().generate(20000, seed)    "The cat sleeps." -> "Le chat dort."
 //   english_korean().generate(20000, seed)    "The cat eats an apple." -> "고양이는 사과를 먹어요."
@@ -23,7 +23,7 @@ std::vector<std::string> small_stories(Index count, std::uint64_t seed);
 struct LabelledSentence {
   std::string text;
   bool positive;
-  std::vector<std::string> words, tags;  // words[i], as split_words cuts the text, has the tag tags[i]
+  std::vector<std::string> words, tags;  // split_words(text), and the tag of each word
 };
 std::vector<LabelledSentence> labelled_sentences(Index count, std::uint64_t seed,
                                                  Grammar::Part part = Grammar::Part::all);

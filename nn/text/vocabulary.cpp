@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "nn/text/bpe.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 
 namespace attn {
 
@@ -23,14 +23,14 @@ Vocabulary::Vocabulary(const std::vector<std::string>& specials)
 
 int Vocabulary::add(std::string token) {
   const int id = size();
-  ids_.emplace(token, id);  // bpe may spell one text in two ways: the first one answers `id`
+  ids_.emplace(token, id);  // bpe may spell one text in two ways: `id` finds the first
   tokens_.push_back(std::move(token));
   return id;
 }
 
 const std::string& Vocabulary::token(int id) const {
   if (id < 0 || id >= size()) fail("vocabulary: there is no token {}, only 0 to {}", id, size() - 1);
-  return tokens_[static_cast<std::size_t>(id)];
+  return tokens_[id];
 }
 
 std::string Vocabulary::label(int id) const { return printable(token(id)); }
@@ -43,7 +43,7 @@ int Vocabulary::id(std::string_view token) const {
 int Vocabulary::special(std::string_view name) const {
   for (int id = 0; id < special_count_; ++id)
     if (token(id) == name) return id;
-  fail("vocabulary: no special token {}: name it when the vocabulary is made", name);
+  fail("vocabulary: there is no special token {}; name it when the vocabulary is made", name);
 }
 
 std::string Vocabulary::decode(const std::vector<int>& ids) const {
@@ -65,7 +65,7 @@ std::vector<std::string> Vocabulary::unknown(std::string_view) const { return {}
 
 namespace {
 
-// Tokens as lines of valid UTF-8: the backslash, control characters and stray bytes become \5C, \0A, \FF.
+// A token as valid UTF-8 on one line: the backslash, control characters and stray bytes become \5C, \0A, \FF.
 std::string escape(std::string_view token) {
   std::string escaped;
   for (const Character& c : characters(token)) {
@@ -146,7 +146,7 @@ std::unique_ptr<Vocabulary> load_vocabulary(std::string_view saved) {
   if (name == "character") return std::make_unique<CharacterVocabulary>(specials, tokens);
   if (name == "byte") return std::make_unique<ByteVocabulary>(specials);
   if (name == "bpe") return std::make_unique<BpeVocabulary>(specials, merges);
-  fail("load_vocabulary: '{}' is no kind of vocabulary: word, character, byte or bpe", name);
+  fail("load_vocabulary: '{}' is not a kind of vocabulary: word, character, byte or bpe", name);
 }
 
 CharacterVocabulary CharacterVocabulary::learn(const std::vector<std::string>& lines,

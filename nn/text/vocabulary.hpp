@@ -1,17 +1,17 @@
-// Vocabularies: text to numbers and back, in four sizes of token.
+// Vocabularies: text to token ids and back, with four sizes of token.
 //
 //   WordVocabulary::learn(lines)         short sequences, but words can be unknown
 //   CharacterVocabulary::learn(lines)    longer ones, few tokens, characters can be unknown
 //   ByteVocabulary()                     256 tokens for any text, the longest sequences
-//   BpeVocabulary::learn(lines)          bpe.hpp: between words and bytes, for any text
+//   BpeVocabulary::learn(lines)          bpe.hpp: between words and bytes, also for any text
 //
 //   std::vector<int> ids = vocabulary.encode("L'homme dort.");
 //   std::string text = vocabulary.decode(ids);
 //
-// Ids 0 to 3 are <pad>, <bos>, <eos> and <unk> everywhere; special tokens of your own ("[MASK]",
-// "<extra_id_0>") come next. Ordinary text never turns into a special token, even if it spells one: ask
-// `special("[MASK]")`. `decode` leaves out <pad> and <bos>, stops at <eos> and writes the others by name.
-// `save` gives readable text (valid UTF-8), and `load_vocabulary` makes the same vocabulary of it.
+// Ids 0 to 3 are <pad>, <bos>, <eos> and <unk> everywhere; your own special tokens ("[MASK]",
+// "<extra_id_0>") come next. Ordinary text never becomes a special token, even if it spells one:
+// `special("[MASK]")` gives its id. `decode` leaves out <pad> and <bos>, stops at <eos> and writes the others
+// by name. `save` gives readable text (valid UTF-8), from which `load_vocabulary` makes the same vocabulary.
 #pragma once
 
 #include <functional>     // equal_to, hash
@@ -25,7 +25,7 @@
 
 namespace attn {
 
-// Lets a map with string keys be asked with a string_view.
+// Lets a map with string keys be searched with a string_view.
 struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
@@ -41,12 +41,12 @@ class Vocabulary {
   virtual std::string name() const = 0;  // "word", "character", "byte" or "bpe"
   virtual std::vector<int> encode(std::string_view text) const = 0;
   std::string decode(const std::vector<int>& ids) const;
-  // What `encode` would turn into <unk>, in the order of the text, each once.
+  // The words or characters that `encode` turns into <unk>, in the order of the text, each once.
   virtual std::vector<std::string> unknown(std::string_view text) const;
 
-  int size() const { return static_cast<int>(tokens_.size()); }
-  const std::string& token(int id) const;  // its bytes; see `label` for the screen
-  std::string label(int id) const;         // spaces and odd bytes made visible
+  int size() const { return int(tokens_.size()); }
+  const std::string& token(int id) const;  // its bytes
+  std::string label(int id) const;         // for the screen: spaces and odd bytes made visible
   int id(std::string_view token) const;    // of an ordinary token; unk if there is none
   int special(std::string_view name) const;
   bool is_special(int id) const { return id < special_count_; }
@@ -71,17 +71,12 @@ class Vocabulary {
 
 std::unique_ptr<Vocabulary> load_vocabulary(std::string_view saved);
 
-// Words, numbers and punctuation. Round trip: exact for text whose words are known and stand one space apart.
-// See Note [Tokens that remember their spaces] in word_vocabulary.cpp.
+// Words, numbers and punctuation. The round trip is exact if all words are known and one space apart. See
+// Note [Tokens that remember their spaces] in word_vocabulary.cpp.
 class WordVocabulary : public Vocabulary {
  public:
-  struct Options {
-    Index min_count = 1;  // rarer words become <unk>
-    Index max_words = 0;  // keep the most frequent; 0: all
-    std::vector<std::string> specials = {};
-  };
-  static WordVocabulary learn(const std::vector<std::string>& lines, const Options& options);
-  static WordVocabulary learn(const std::vector<std::string>& lines) { return learn(lines, Options{}); }
+  static WordVocabulary learn(const std::vector<std::string>& lines,
+                              const std::vector<std::string>& specials = {});
   WordVocabulary(const std::vector<std::string>& specials, const std::vector<std::string>& words);
 
   std::string name() const override { return "word"; }
@@ -95,7 +90,7 @@ class WordVocabulary : public Vocabulary {
   bool encode_word(std::string_view word, std::vector<int>& ids) const;
 };
 
-// The words of a text as the vocabulary above cuts them, but for Korean particles, which take a learned list.
+// The words of a text as WordVocabulary cuts them, except for Korean particles: these need a vocabulary.
 std::vector<std::string> split_words(std::string_view text);
 
 class CharacterVocabulary : public Vocabulary {
@@ -109,7 +104,7 @@ class CharacterVocabulary : public Vocabulary {
   std::vector<std::string> unknown(std::string_view text) const override;
 };
 
-// ByT5's idea: the 256 bytes are enough to write anything, and nothing is unknown.
+// As in ByT5: 256 bytes are enough for any text, and nothing is unknown.
 class ByteVocabulary : public Vocabulary {
  public:
   explicit ByteVocabulary(const std::vector<std::string>& specials = {});

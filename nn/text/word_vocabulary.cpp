@@ -3,19 +3,19 @@
 #include <set>        // set
 #include <utility>    // pair
 
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/vocabulary.hpp"
 
 // Note [Tokens that remember their spaces]
 //
 // Cutting "L'homme n'est-il pas ici ?" at its spaces would make "L'homme" a word of its own. So words are cut
 // further, in a way that can be undone:
-//   - an elided word keeps its apostrophe and is written onto the next one:      L' homme   n' est
-//   - a hyphen begins a word that is written onto the one before it:             est -il
-//   - closing punctuation is written onto the word before, an opening bracket onto the word after.
-// Text that keeps to these habits needs no marks. Where it does not, the token carries one: + for "no space
-// here although one is usual", _ for "a space here although none is usual", as in French "ici _?".
-// Korean particles hang on their noun without a space: 고양이를 becomes 고양이 +를.
+//   - an elided word keeps its apostrophe and joins the next word:               L' homme   n' est
+//   - a hyphen starts a word that joins the one before it:                       est -il
+//   - closing punctuation joins the word before it, an opening bracket the word after it.
+// Text that follows these rules needs no marks. Where it does not, the token carries one: + for "no space
+// here although one is usual", _ for "a space here although none is usual", as in French "ici _?". Korean
+// particles follow their noun without a space: 고양이를 becomes 고양이 +를.
 
 namespace attn {
 namespace {
@@ -25,12 +25,12 @@ bool is_marked(std::string_view token) {
   return token.size() > 1 && (token[0] == join_mark || token[0] == space_mark);
 }
 
-std::size_t apostrophe_at(std::string_view text, std::size_t at) {  // its length in bytes, 0 if none is there
+std::size_t apostrophe_at(std::string_view text, std::size_t at) {  // its length in bytes; 0: none
   if (text.substr(at, 1) == "'") return 1;
   return text.substr(at, 3) == "’" ? 3 : 0;
 }
 
-// French words that lose their vowel before another.
+// French words that lose their last vowel before a vowel.
 bool is_elided(std::string_view word) {
   static constexpr std::array<std::string_view, 12> elided = {"l", "j", "n",  "d",     "c",      "s",
                                                               "t", "m", "qu", "jusqu", "lorsqu", "puisqu"};
@@ -90,13 +90,13 @@ bool usual_space(std::string_view previous, std::string_view token) {
   return !joins_next(previous) && !joins_previous(token);
 }
 
-// The endings that are cut off Korean words, the longer first.
+// The endings that are cut off Korean words, longer ones first.
 constexpr std::array<std::string_view, 17> particles = {"이에요", "에서", "에게", "예요", "으로", "은",
                                                         "는",     "이",   "가",   "을",   "를",   "과",
                                                         "와",     "에",   "로",   "들",   "도"};
 
-// 고양이 must not become 고양 +이. So an ending is cut off only if what is left is also seen with another
-// ending, or with none.
+// 고양이 must not become 고양 +이. So an ending is cut off only if the rest also occurs with another ending,
+// or with none.
 class ParticleCutter {
  public:
   explicit ParticleCutter(const StringMap<Index>& words) {
@@ -142,7 +142,8 @@ std::vector<std::string> split_words(std::string_view text) {
   return tokens;
 }
 
-WordVocabulary WordVocabulary::learn(const std::vector<std::string>& lines, const Options& options) {
+WordVocabulary WordVocabulary::learn(const std::vector<std::string>& lines,
+                                     const std::vector<std::string>& specials) {
   StringMap<Index> words, tokens;
   for (const std::string& line : lines)
     for (std::string& word : split_words(line)) ++words[std::move(word)];
@@ -150,14 +151,11 @@ WordVocabulary WordVocabulary::learn(const std::vector<std::string>& lines, cons
   for (const auto& [word, count] : words) cutter.cut(word, count, tokens);
 
   std::vector<std::pair<Index, std::string>> sorted;
-  for (const auto& [token, count] : tokens)
-    if (count >= options.min_count) sorted.emplace_back(-count, token);
+  for (const auto& [token, count] : tokens) sorted.emplace_back(-count, token);
   std::sort(sorted.begin(), sorted.end());  // the most frequent first, then by spelling
-  if (options.max_words > 0 && sorted.size() > static_cast<std::size_t>(options.max_words))
-    sorted.resize(static_cast<std::size_t>(options.max_words));
-  std::vector<std::string> kept;
-  for (const auto& [count, token] : sorted) kept.push_back(token);
-  return WordVocabulary(options.specials, kept);
+  WordVocabulary vocabulary(specials, {});
+  for (const auto& [count, token] : sorted) vocabulary.add(token);
+  return vocabulary;
 }
 
 WordVocabulary::WordVocabulary(const std::vector<std::string>& specials,

@@ -38,7 +38,7 @@ std::string type_name(const std::type_info& type) {
   return name;
 }
 
-// No frame of clang-repl catches exceptions: what a cell does not catch itself ends up here.
+// clang-repl catches no exceptions: what a cell does not catch ends up here.
 [[noreturn]] void report_uncaught() {
   if (const std::exception_ptr uncaught = std::current_exception()) {
     say("threw " + type_name(*abi::__cxa_current_exception_type()));
@@ -61,7 +61,7 @@ std::string reason_of(int status) {
   return fmt::format("the cell ended the program, with exit code {}", WEXITSTATUS(status));
 }
 
-// Nobody is left behind when the kernel, or the process that waits for this one, is gone.
+// No process stays when the kernel, or the process that waits for it, is gone.
 void end_with_parent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 }  // namespace
@@ -70,7 +70,7 @@ void start() {
   end_with_parent();
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
   std::set_terminate(report_uncaught);
-  // A crash is a matter of one line here, not of LLVM's stack trace nor of a core file.
+  // A crash is reported in one line: no stack trace of LLVM's, no core file.
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(number, SIG_DFL);
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
@@ -81,7 +81,7 @@ void start() {
   for (std::string word; stream >> word;) words.push_back(word);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
-  if (notebook::run(static_cast<int>(argv.size()), argv.data(), "live", [] {}) != 0) _exit(2);
+  if (notebook::run(int(argv.size()), argv.data(), "live", [] {}) != 0) _exit(2);
   say("started");
 }
 
@@ -91,7 +91,7 @@ void checkpoint() {
     end_with_parent();
     return say(fmt::format("ready {}", getpid()));
   }
-  if (copy < 0) return say(fmt::format("back no process for the cell: {}", std::strerror(errno)));
+  if (copy < 0) return say(fmt::format("back cannot start a process for the cell: {}", std::strerror(errno)));
   int status = 0;
   while (waitpid(copy, &status, 0) < 0 && errno == EINTR) continue;
   say("back " + reason_of(status));

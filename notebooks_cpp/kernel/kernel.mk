@@ -1,5 +1,5 @@
-# --- live notebooks: a Jupyter kernel on clang-repl. notebooks_cpp/kernel/checkpoint.hpp tells how ---
-# Nothing is installed in anybody's home: Jupyter finds the kernel by JUPYTER_PATH.
+# --- live notebooks: a Jupyter kernel on clang-repl; see notebooks_cpp/kernel/checkpoint.hpp ---
+# Nothing is installed in the user's home: Jupyter finds the kernel by JUPYTER_PATH.
 JUPYTER_PACKAGES := clang-tools-19 libomp-dev python3-ipykernel jupyter-nbconvert jupyter-notebook
 JUPYTER_PYTHON   ?= /usr/bin/python3
 CLANG_REPL       ?= clang-repl-19
@@ -7,7 +7,7 @@ KERNEL_JSON      := build/jupyter/share/jupyter/kernels/attention-cpp/kernel.jso
 LIVE_NOTEBOOKS   := $(NOTEBOOK_NAMES:%=build/jupyter/notebooks/%.ipynb)
 JUPYTER          := env JUPYTER_PATH=$(abspath build/jupyter/share/jupyter) $(JUPYTER_PYTHON) -m
 
-# Cells are compiled by clang, whose OpenMP is libomp. It also speaks g++'s dialect: so both share one set of threads.
+# Cells are compiled by clang, whose OpenMP is libomp. It also serves what g++ compiled, so both share one set of threads.
 ifeq ($(VARIANT),pic)
 build/libattn.so: $(NOTEBOOK_OBJECTS) $(O)/notebooks_cpp/kernel/checkpoint.o $(LIB)
 	$(CXX) -shared $(filter %.o,$^) -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive $(LDLIBS) -l:libomp.so.5 -o $@

@@ -1,7 +1,7 @@
 """The Jupyter kernel of attention.cpp: hands cells to clang-repl, and what they print and draw to Jupyter.
 
-Jupyter and its kernels are Python, so this file is; all that can be C++ is in checkpoint.cpp, which explains
-how a cell that fails, crashes or is interrupted leaves everything as it was, and what words go to and fro.
+Jupyter and its kernels are Python, so this file is, too; all that can be C++ is in checkpoint.cpp. checkpoint.hpp
+explains how a cell that fails, crashes or is interrupted leaves everything as it was, and the messages.
 """
 
 import base64
@@ -20,8 +20,8 @@ from ipykernel.kernelbase import Kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "\x1e"
-# What clang-repl refuses to compile it still runs in part, together with the next statement. So the end of a cell
-# is not a statement but a library that does not exist: the complaint about it is the end.
+# What clang-repl cannot compile it still runs in part, together with the next statement. So the end of a cell is not
+# a statement but a library that does not exist: the error message about it marks the end.
 END = "end-of-cell"
 
 
@@ -66,7 +66,7 @@ class Repl:
         self.process.stdin.flush()
 
     def lines(self):
-        """What comes from clang-repl, as (stream, line). Words to us begin with MARK."""
+        """The output of clang-repl, as (stream, line). Messages to us begin with MARK."""
         while True:
             for key, _ in self.selector.select():
                 stream, data = key.data, os.read(key.fd, 1 << 16)
@@ -84,7 +84,7 @@ class Repl:
                         yield stream, MARK + words
 
     def wait_for(self, *words):
-        """Skips what comes until one of these words has come on both streams; returns what follows it."""
+        """Skips output until one of these words has come on both streams; returns what follows it."""
         waiting = set(self.unfinished)
         for stream, line in self.lines():
             word, _, rest = line.partition(" ")
@@ -97,10 +97,10 @@ class Repl:
         """The state after the first `count` cells."""
         while len(self.cells) > count:
             os.kill(self.cells.pop()[2], signal.SIGKILL)
-            self.wait_for("back")  # now it is gone, and will not read what we send next
+            self.wait_for("back")  # now it has ended, and will not read what we send next
 
     def run(self, number, source, show):
-        """Runs a cell; show(kind, text) receives what it prints and draws. Raises CellError."""
+        """Runs a cell; show(kind, text) gets what it prints and draws. Raises CellError."""
         before = len(self.cells)
         self.send("attn::kernel::checkpoint();")
         answer = self.wait_for("ready", "back")
@@ -115,7 +115,7 @@ class Repl:
             raise
         except KeyboardInterrupt:
             self.back_to(before)
-            raise CellError("Interrupted", "all is as it was before this cell") from None
+            raise CellError("Interrupted", "everything is as it was before this cell") from None
 
     def run_piece(self, number, line, source, show):
         self.inputs += 1
@@ -132,7 +132,7 @@ class Repl:
             if word == "picture":
                 show("picture", rest)
             elif stage[stream] == "back":
-                continue  # the process before has taken over, and reads the end of this cell in its place
+                continue  # the earlier process has taken over, and reads the end of this cell in its place
             elif word:
                 stage[stream] = word
                 if stream == "stderr":
@@ -154,14 +154,14 @@ class Repl:
                 self.cells.pop()
                 if thrown:
                     raise CellError(thrown, message.strip())
-                raise CellError("Crash", f"{rest}; all is as it was before this cell", only_ours(compiler))
+                raise CellError("Crash", f"{rest}; everything is as it was before this cell", only_ours(compiler))
         if not passed:
             compiler = only_ours(compiler)
             first = re.search(r"error: (.*)", compiler, re.IGNORECASE)
-            raise CellError("CompileError", first[1] if first else "clang-repl refused the cell", compiler)
+            raise CellError("CompileError", first[1] if first else "clang-repl could not compile the cell", compiler)
 
     def cell_that_ran_before(self, source, error):
-        """The place in `cells` of an older form of a cell that declares names for the second time, or None."""
+        """The position in `cells` of an older version of a cell that declares its names again, or None."""
         if error.name != "CompileError" or "redefinition" not in error.details:
             return None
         numbers = [int(n) for n in re.findall(r"In \[(\d+)\]:.*note: previous definition", error.details)]
@@ -172,10 +172,10 @@ class Repl:
 
 
 def pieces(source):
-    """The cell, cut in front of each constant, as (line number, text).
+    """The cell, cut before each constant, as (line number, text).
 
-    clang-repl 19 creates the constants of an input before all else in it, whatever the order they are written in:
-    LLVM pull request 65257. So a constant has to be the first in its input.
+    clang-repl 19 creates the constants of an input before everything else in it, whatever their order: see LLVM pull
+    request 65257. So a constant has to come first in its input.
     """
     lines = source.splitlines(True)
     starts = [i for i, line in enumerate(lines) if i == 0 or re.match(r"(static )?const\b", line)]
@@ -183,7 +183,7 @@ def pieces(source):
 
 
 def only_ours(diagnostics):
-    """Without the lines that tell how the cell came to the compiler.
+    """Without the lines on how the cell reached the compiler.
 
     When a brace is missing, clang-repl 19 reads its own end of input again and again.
     """
@@ -191,7 +191,7 @@ def only_ours(diagnostics):
                        r"error: Parsing failed|fatal error: too many errors")
     ours = "".join(line for line in diagnostics.splitlines(True) if not noise.match(line))
     unfinished = "<<< inputs >>>:1:1: error" in diagnostics
-    return "error: the cell ends in the middle of something: is a } missing?\n" + ours if unfinished else ours
+    return "error: the cell ends too early: is a } missing?\n" + ours if unfinished else ours
 
 
 class AttentionKernel(Kernel):
@@ -225,7 +225,7 @@ class AttentionKernel(Kernel):
                 raise
             later = [f"[{number}]" for number, _, _ in self.repl.cells[place + 1:]]
             if later:
-                show("stderr", f"This cell ran before: back to that moment. To be run again: {', '.join(later)}\n")
+                show("stderr", f"This cell ran before: back to that moment. Run again: {', '.join(later)}\n")
             self.repl.back_to(place)
             self.repl.run(self.execution_count, source, show)
 
@@ -238,7 +238,7 @@ class AttentionKernel(Kernel):
             content = {"ename": error.name, "evalue": str(error), "traceback": error.details.splitlines()}
         except (EOFError, OSError) as error:
             self.stop()
-            message = f"{error}\nIt starts anew: run the cells from the top."
+            message = f"{error}\nclang-repl starts again: run the cells from the top."
             content = {"ename": "Crash", "evalue": message, "traceback": message.splitlines()}
         self.send_response(self.iopub_socket, "error", content)
         return {"status": "error", "execution_count": self.execution_count, **content}

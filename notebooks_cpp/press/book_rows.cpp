@@ -1,39 +1,35 @@
-#include "notebooks_cpp/press/book_rows.hpp"
-
 #include <fmt/format.h>  // format
 
-#include <set>  // set
+#include <iterator>  // ssize
+#include <set>       // set
+
+#include "notebooks_cpp/press/book_pages.hpp"
+#include "notebooks_cpp/press/lines.hpp"  // lines_of
 
 namespace attn::press {
 namespace {
 
-// Lines that are inside of a token, as those of a raw string: they are no place to cut.
-std::set<int> inner_lines(std::string_view source) {
-  std::set<int> inner;
+// Lines that begin inside a token, such as a raw string: no place to cut.
+std::set<Index> inner_lines(std::string_view source) {
+  std::set<Index> inner;
   for (const Token& token : tokens(source))
-    for (int line = token.line + 1; line <= token.last_line; ++line) inner.insert(line);
+    for (Index line = token.line + 1; line <= token.last_line; ++line) inner.insert(line);
   return inner;
 }
 
-// Includes and the like, up to the namespace; what the preprocessor decides behind that belongs to the code.
+// Includes and the like, up to the namespace; what the preprocessor decides after that belongs to the code.
 bool is_preamble(const std::string& line, bool in_namespace) {
   if (line.empty() || line.starts_with("namespace ")) return true;
   return !in_namespace && (line[0] == '#' || line.starts_with("using namespace "));
 }
 
 // A piece of source between blank lines at the left margin: its comment, then code.
-Row row_of(const std::vector<std::string>& lines, int first, int last) {
-  Row row;
-  for (; first <= last; ++first) {
-    const std::string& line = lines[static_cast<std::size_t>(first - 1)];
-    if (!line.starts_with("//")) break;
-    row.comment += comment_text(line) + "\n";
-  }
-  row.first = first;
-  row.last = last;
+Row row_of(const std::vector<std::string>& lines, Index first, Index last) {
+  Row row{.first = first, .last = last};
+  for (; row.first <= last && lines[row.first - 1].starts_with("//"); ++row.first)
+    row.comment += comment_text(lines[row.first - 1]) + "\n";
   // A line that stands alone and is no sentence is a heading.
-  const bool one_line = !row.comment.empty() && row.comment.find('\n') + 1 == row.comment.size();
-  if (first > last && one_line && !row.comment.ends_with(".\n")) {
+  if (first == last && row.first > last && !row.comment.ends_with(".\n")) {
     row.heading = row.comment.substr(0, row.comment.size() - 1);
     row.comment.clear();
   }
@@ -41,77 +37,66 @@ Row row_of(const std::vector<std::string>& lines, int first, int last) {
 }
 
 void add_row(std::vector<Row>& rows, Row row, const std::vector<std::string>& lines,
-             const std::vector<SectionCall>& calls, bool closes_namespace) {
+             const std::vector<SectionCall>& calls) {
   std::vector<SectionCall> inside;
   for (const SectionCall& call : calls)
     if (call.line >= row.first && call.line <= row.last) inside.push_back(call);
   // What has no comment goes on with the row before, unless a comment stands there that is not about it.
-  const bool plain = row.heading.empty() && row.comment.empty() && inside.empty();
-  if (plain && !rows.empty() && rows.back().section.empty() &&
-      (rows.back().comment.empty() || closes_namespace)) {
-    if (rows.back().first > rows.back().last) rows.back().first = row.first;  // it was a heading alone
-    rows.back().last = row.last;
-    return;
-  }
-  if (plain && !rows.empty() && !rows.back().section.empty() && closes_namespace) return;  // nothing to read
-  const int last = row.last;
-  for (std::size_t i = 0; i < inside.size(); ++i) {  // a function of several sections becomes as many rows
-    row.section = inside[i].title;
-    row.last = i + 1 < inside.size() ? inside[i + 1].line - 1 : last;
-    rows.push_back(row);
-    while (lines[static_cast<std::size_t>(rows.back().last - 1)].empty()) --rows.back().last;
-    row = Row{.first = row.last + 1, .last = last};
+  const bool closes_namespace = row.first <= row.last && lines[row.first - 1].starts_with("}  // namespace");
+  if (!rows.empty() && row.heading.empty() && row.comment.empty() && inside.empty()) {
+    Row& before = rows.back();
+    if (before.section.empty() && (before.comment.empty() || closes_namespace)) {
+      if (before.first > before.last) before.first = row.first;  // it was a heading alone
+      before.last = row.last;
+      return;
+    }
+    if (!before.section.empty() && closes_namespace) return;  // nothing to read
   }
   if (inside.empty()) rows.push_back(row);
-}
-
-int manual_lines(const std::vector<std::string>& lines) {
-  int count = 0;
-  while (count < static_cast<int>(lines.size()) && lines[static_cast<std::size_t>(count)].starts_with("//"))
-    ++count;
-  return count;
+  const Index last = row.last;
+  for (Index i = 0; i < std::ssize(inside); ++i) {  // a function of several sections becomes as many rows
+    row.section = inside[i].title;
+    row.last = i + 1 < std::ssize(inside) ? inside[i + 1].line - 1 : last;
+    rows.push_back(row);
+    while (lines[rows.back().last - 1].empty()) --rows.back().last;
+    row = Row{.first = row.last + 1, .last = last};
+  }
 }
 
 }  // namespace
 
 Row preamble_of(std::string_view source) {
   const std::vector<std::string> lines = lines_of(source);
-  const auto text = [&](int i) -> const std::string& { return lines[static_cast<std::size_t>(i - 1)]; };
-  const int first = manual_lines(lines) + 1;
-  int last = first;
+  const Index count = std::ssize(lines);
+  Row row{.first = 1};
+  while (row.first <= count && lines[row.first - 1].starts_with("//")) ++row.first;
   bool in_namespace = false;
-  for (; last <= static_cast<int>(lines.size()) && is_preamble(text(last), in_namespace); ++last)
-    in_namespace = in_namespace || text(last).starts_with("namespace ");
-  do --last;
-  while (last >= first && text(last).empty());
-  return {.first = first, .last = last};
+  for (row.last = row.first; row.last <= count && is_preamble(lines[row.last - 1], in_namespace); ++row.last)
+    in_namespace = in_namespace || lines[row.last - 1].starts_with("namespace ");
+  do --row.last;
+  while (row.last >= row.first && lines[row.last - 1].empty());
+  return row;
 }
 
 std::vector<Row> rows_of(std::string_view source, const std::vector<SectionCall>& calls) {
   const std::vector<std::string> lines = lines_of(source);
-  const auto text = [&](int i) -> const std::string& { return lines[static_cast<std::size_t>(i - 1)]; };
-  const std::set<int> inner = inner_lines(source);
-  const int count = static_cast<int>(lines.size());
+  const std::set<Index> inner = inner_lines(source);
   std::vector<Row> rows;
-  for (int line = preamble_of(source).last + 1; line <= count;) {
-    if (text(line).empty()) {
-      ++line;
-      continue;
-    }
-    int last = line;  // to the blank line in front of something at the left margin
-    for (int next = line + 1; next <= count; ++next) {
-      if (text(next).empty()) continue;
-      if (!inner.count(next) && text(next - 1).empty() && text(next)[0] != ' ') break;
+  for (Index line = preamble_of(source).last + 1; line <= std::ssize(lines); ++line) {
+    if (lines[line - 1].empty()) continue;
+    Index last = line;  // to the blank line before something at the left margin
+    for (Index next = line + 1; next <= std::ssize(lines); ++next) {
+      if (lines[next - 1].empty()) continue;
+      if (!inner.contains(next) && lines[next - 2].empty() && lines[next - 1][0] != ' ') break;
       last = next;
     }
-    add_row(rows, row_of(lines, line, last), lines, calls, text(line).starts_with("}  // namespace"));
-    line = last + 1;
+    add_row(rows, row_of(lines, line, last), lines, calls);
+    line = last;
   }
   return rows;
 }
 
-std::string row_html(const Row& row, const Listing& code, const Sources& sources, const std::string& page,
-                     Ids& ids) {
+std::string row_html(const Row& row, const Listing& code, const PageText& text, Ids& ids) {
   std::string html;
   if (!row.heading.empty())
     html += fmt::format("<h2 id=\"part-{}\">{}</h2>\n", escape_html(ids.unique(row.heading)),
@@ -119,9 +104,16 @@ std::string row_html(const Row& row, const Listing& code, const Sources& sources
   const bool has_code = row.first <= row.last;
   if (!has_code && row.comment.empty()) return html;
   html += fmt::format("<section class=\"row{}\"><div class=\"words\">{}</div>", has_code ? "" : " alone",
-                      prose(row.comment, sources, page));
-  if (has_code) html += "<div class=\"made\">" + code.block(row.first, row.last) + "</div>";
+                      text.prose(row.comment));
+  if (has_code) html += "<div class=\"made\">" + code_block(code, row.first, row.last) + "</div>";
   return html + "</section>\n";
+}
+
+std::string preamble_html(std::string_view source, const Listing& code) {
+  const Row includes = preamble_of(source);
+  if (includes.first > includes.last) return "";
+  return "<details class=\"preamble\"><summary>What it includes</summary>" +
+         code_block(code, includes.first, includes.last) + "</details>\n";
 }
 
 }  // namespace attn::press

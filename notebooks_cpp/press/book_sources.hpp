@@ -1,8 +1,8 @@
-// The sources that have a page in the book, and where a name in one of them leads.
+// The sources that have a page in the book, and text and code with links to them.
 //
-// A name in code is looked up by how it stands there: `viz::heatmap` in viz, `x.detach()` among members,
-// `softmax(` among functions, and types anywhere. Where several would fit and nothing tells which (`size` of
-// a Tensor, or of a Shape?) there is no link: none is better than a wrong one.
+// A name in code is looked up by what stands around it: `viz::heatmap` in viz, `x.detach()` among members,
+// `softmax(` among functions, and types anywhere. Where several fit and nothing tells which (`size` of a
+// Tensor, or of a Shape?) there is no link: none is better than a wrong one.
 #pragma once
 
 #include <map>          // map
@@ -11,8 +11,8 @@
 #include <string_view>  // string_view
 #include <vector>       // vector
 
-#include "notebooks_cpp/press/highlight.hpp"  // Linker
-#include "notebooks_cpp/press/source.hpp"
+#include "notebooks_cpp/press/highlight.hpp"  // NameLinker
+#include "notebooks_cpp/press/source.hpp"     // Declaration
 
 namespace attn::press {
 
@@ -33,52 +33,51 @@ class Sources {
   const SourceFile* find(const std::string& path) const;
   const std::vector<std::unique_ptr<SourceFile>>& files() const { return files_; }
 
-  // The address of the body of what `file` declares, or "" if it has none elsewhere.
-  std::string definition(const SourceFile& file, const Declaration& declaration) const;
-  const Declaration* defined_as(const Declaration& declaration) const;  // the same with its body, or null
-  std::string address(std::string_view name) const;     // "softmax", "Rng::split"; "" if unknown
-  std::string note(const std::string& title) const;     // of Note [title]
-  std::string lesson(const std::string& number) const;  // "06"
-  std::map<std::string, std::string> lessons;           // number to page
-
-  // For highlight_cpp(file.text, …), or of a part of that text.
-  Linker linker(const SourceFile& file) const;
-  // For code from elsewhere that is shown on `page`.
-  Linker linker(std::string_view code, const std::string& page) const;
-
- private:
   struct Target {
     const SourceFile* file;
     const Declaration* declaration;
+    std::string address() const;  // "core/ops.hpp.html#L12"
   };
-  std::string target_at(const SourceFile* file, std::string_view code, std::string_view name,
-                        const std::string& page) const;
-  const Target* best(std::string_view code, std::string_view name, const std::string& page) const;
+  // Where what `path` declares has its body, or null if that is here or nowhere.
   const Target* body_of(const Declaration& declaration, const std::string& path) const;
+  std::string address(std::string_view name) const;  // "softmax", "Rng::split"; "" if unknown
+  std::string note(const std::string& title) const;  // of Note [title]
+  std::map<std::string, std::string> lessons;        // "06" to its page
+
+  // For highlight_cpp: of a whole file, or of code from elsewhere that is shown on `page`.
+  NameLinker linker(const SourceFile& file) const;
+  NameLinker linker(const std::string& page) const;
+
+ private:
+  using Targets = std::map<std::string, std::vector<Target>, std::less<>>;
+  const Target* best(const std::vector<Token>& code, Index at, const std::string& page) const;
 
   std::vector<std::unique_ptr<SourceFile>> files_;
-  std::map<std::string, std::vector<Target>, std::less<>> named_;   // what others may use
-  std::map<std::string, std::vector<Target>, std::less<>> bodies_;  // by qualified name
+  Targets named_;   // what others may use
+  Targets bodies_;  // by qualified name
   std::map<std::string, std::string> notes_;
 };
 
-// A file in colours, line by line.
-struct Listing {
-  std::vector<std::string> lines;  // HTML, each complete in itself
+// Writes text and code for one page, with links from there.
+struct PageText {
+  const Sources& sources;
+  std::string page;
 
-  // Lines `first` to `last`, from 1, as a block with their numbers; each has the id L and its number.
-  std::string block(int first, int last) const;
+  std::string link(const std::string& address,
+                   const std::string& html) const;  // html alone if it leads nowhere
+  // A comment: paragraphs, lists, indented lines as they are; `names`, files, notes and lessons are links.
+  std::string prose(std::string_view comment) const;
+  std::string sentence(std::string_view text) const;  // the same, for part of a paragraph
+  std::string code(std::string_view text) const;
 };
+
+// A file in colours, line by line: HTML, each line complete in itself.
+using Listing = std::vector<std::string>;
 Listing listing(const SourceFile& file, const Sources& sources);
+// Lines `first` to `last`, from 1, with their numbers; each has the id L and its number.
+std::string code_block(const Listing& lines, Index first, Index last);
 
-// A comment as text: paragraphs; indented lines stay as they are; `names`, files, notes and lessons become
-// links.
-std::string prose(std::string_view comment, const Sources& sources, const std::string& page);
-// The same for a sentence inside of something.
-std::string inline_prose(std::string_view text, const Sources& sources, const std::string& page);
-
-// The comment that a file begins with.
-std::string manual_of(std::string_view source);
+std::string manual_of(std::string_view source);  // the comment that a file begins with
 std::string first_sentence(std::string_view text);
 
 }  // namespace attn::press

@@ -1,4 +1,4 @@
-#include "notebooks_cpp/press/book_front.hpp"
+#include "notebooks_cpp/press/book_pages.hpp"
 
 namespace attn::press {
 
@@ -22,22 +22,17 @@ kbd { padding: 0 0.4rem; border: 1px solid var(--line); border-radius: 4px; back
 .search li i { margin-left: 0.5rem; font-style: normal; font-size: 0.78rem; color: var(--accent); }
 .search li span { display: block; font-size: 0.8rem; color: var(--soft); overflow: hidden; text-overflow: ellipsis; }
 @media (max-width: 700px) {
-  .bar { flex-wrap: wrap; }
-  .bar .step { margin-left: auto; }
-  .bar .step a { max-width: 8.5rem; }
-  .search { flex: 1 0 100%; }
-  .search kbd { display: none; }
+  .bar { flex-wrap: wrap; } .bar .step { margin-left: auto; } .bar .step a { max-width: 8.5rem; }
+  .search { flex: 1 0 100%; } .search kbd { display: none; }
 }
 @media print { .bar { position: static; } .search, .step { display: none; } }
 )";
 
-// On top of the style of html.cpp. Text and code stand side by side where there is room for 100 columns of
-// code.
+// On top of the style of html.cpp. Text and code stand side by side if there is room for 100 columns of code.
 const char* const book_style =
     R"(html { scroll-padding-top: 4.2rem; }
 main.book { max-width: 96rem; margin: 0 auto; padding: 1.8rem clamp(1rem, 3vw, 2.5rem) 3rem; }
-.opening { max-width: 58rem; margin-bottom: 1.6rem; }
-.opening h1 { margin-bottom: 0.8rem; }
+.opening { max-width: 58rem; margin-bottom: 1.6rem; } .opening h1 { margin-bottom: 0.8rem; }
 h1.path { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: clamp(1.4rem, 4vw, 1.9rem); letter-spacing: -0.03em; }
 .kicker { margin: 0 0 0.3rem; color: var(--accent); font-size: 0.9rem; font-weight: 600; }
 .intro { font-size: 1.05rem; }
@@ -46,19 +41,13 @@ h1.path { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sa
 .sections a:hover, .names a:hover { border-color: var(--accent); color: var(--accent); }
 .names { display: flex; flex-wrap: wrap; gap: 0.35rem 0.4rem; margin: 1rem 0; }
 .names a { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.8rem; }
-h2 code { padding: 0; background: none; }
-h2 { margin-top: 3rem; padding-top: 1.2rem; border-top: 1px solid var(--line); }
-details > summary { cursor: pointer; color: var(--soft); }
-details > summary:hover { color: var(--accent); }
+h2 code { padding: 0; background: none; } h2 { margin-top: 3rem; padding-top: 1.2rem; border-top: 1px solid var(--line); }
+details > summary { cursor: pointer; color: var(--soft); } details > summary:hover { color: var(--accent); }
 .preamble, .users { font-size: 0.92rem; }
-.row { display: grid; grid-template-columns: minmax(0, 1fr); }
-.row > * { min-width: 0; }
+.row { display: grid; grid-template-columns: minmax(0, 1fr); margin-top: 1.1rem; } .row > * { min-width: 0; }
 .row .words { font-size: 0.97rem; }
-.row .words > :first-child { margin-top: 0; }
-.row.alone .words { max-width: 54rem; }
-.row .made > :first-child { margin-top: 0; }
-.row .made pre { margin-bottom: 0.6rem; }
-.row { margin-top: 1.1rem; }
+.row.alone .words { max-width: 54rem; } .row .made pre { margin-bottom: 0.6rem; }
+.row .words > :first-child, .row .made > :first-child { margin-top: 0; }
 pre.aside { padding: 0.1rem 0 0.1rem 0.9rem; border: 0; border-left: 3px solid var(--line); border-radius: 0; background: none; font-size: 0.82rem; }
 .intro pre.aside { font-size: 0.88rem; }
 pre.listing { padding: 0.6rem 0; background: var(--card); font-size: 0.79rem; }
@@ -68,21 +57,17 @@ pre.listing .line::before { counter-increment: line; content: counter(line); dis
 pre.listing .line:target { background: color-mix(in srgb, var(--accent) 18%, transparent); }
 .printed .made { padding: 0.4rem 1rem 0.7rem; border-left: 3px solid var(--accent); border-radius: 0 8px 8px 0; background: var(--code); }
 .printed pre.output { margin: 0.5rem 0; padding: 0; border: 0; background: none; font-size: 0.82rem; }
-.printed h3 { margin: 0; }
-.printed .soft { margin: 0.1rem 0 0.5rem; font-size: 0.88rem; }
-.holds { color: var(--string); }
-.broken { color: var(--error-line); font-weight: 600; }
-.printed figure { margin: 0.9rem 0; }
-.printed figcaption b { color: var(--ink); }
+.printed h3 { margin: 0; } .printed .soft { margin: 0.1rem 0 0.5rem; font-size: 0.88rem; }
+.holds { color: var(--string); } .broken { color: var(--error-line); font-weight: 600; }
+.printed figure { margin: 0.9rem 0; } .printed figcaption b { color: var(--ink); }
 .task .words pre.aside { white-space: pre-wrap; overflow-wrap: anywhere; }
 .task h3 code { font-size: 1rem; }
 .task details, .alone details { margin: 0.4rem 0; padding: 0.35rem 0.9rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .task details p { margin: 0.5rem 0 0.3rem; }
-.mistakes dt { margin-top: 0.8rem; font-weight: 600; }
+.mistakes dt { margin-top: 0.8rem; font-weight: 600; } .mistakes dt:target { color: var(--accent); }
 .mistakes dd { margin: 0.1rem 0 0; }
-.mistakes dt:target { color: var(--accent); }
-ul.files { padding-left: 0; list-style: none; }
-ul.files li { margin: 0.3rem 0; }
+.diff ins, .diff del { text-decoration: none; } .diff ins { color: var(--string); } .diff del { color: var(--error-line); }
+ul.files { padding-left: 0; list-style: none; } ul.files li { margin: 0.3rem 0; }
 .lessons { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 1.1rem; padding: 0; list-style: none; }
 .lessons li { display: flex; flex-direction: column; overflow: hidden; background: var(--card); border: 1px solid var(--line); border-radius: 12px; }
 .lessons li:hover { border-color: var(--accent); }
@@ -92,11 +77,9 @@ ul.files li { margin: 0.3rem 0; }
 .lessons .question b { margin-right: 0.5rem; color: var(--accent); font-variant-numeric: tabular-nums; }
 .lessons .name { padding: 0 0.9rem 0.7rem; color: var(--soft); font-size: 0.88rem; }
 @media (prefers-color-scheme: dark) { .lessons img { filter: brightness(0.92); } }
-.shelf details { padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
-.shelf summary { color: var(--ink); }
+.shelf details { padding: 0.5rem 0; border-bottom: 1px solid var(--line); } .shelf summary { color: var(--ink); }
 .reference { max-width: 66rem; }
-.declared { margin: 0.25rem 0; }
-.declared.apart { margin-top: 1.1rem; }
+.declared { margin: 0.25rem 0; } .declared.apart { margin-top: 1.1rem; }
 .declared p { margin: 0.3rem 0; font-size: 0.95rem; }
 .declared:target > .item > pre { border-color: var(--accent); }
 .item { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 0.9rem; align-items: baseline; }
@@ -106,8 +89,7 @@ pre.signature { margin: 0; padding: 0.3rem 0.9rem; background: var(--card); }
 .members .item > p, .members .item > pre.aside { padding-left: 1.6rem; margin-top: 0; }
 .members .places { opacity: 0.75; }
 pre.signature code { white-space: pre-wrap; padding-left: 2em; text-indent: -2em; display: block; }
-.places { font-size: 0.8rem; white-space: nowrap; }
-.places a { color: var(--soft); }
+.places { font-size: 0.8rem; white-space: nowrap; } .places a { color: var(--soft); }
 .members { margin: 0.3rem 0 0.6rem 0.3rem; padding-left: 1rem; border-left: 2px solid var(--line); }
 nav.steps { max-width: none; }
 @media (min-width: 75rem) {
@@ -136,8 +118,7 @@ const char* const search_script = R"((() => {
     const at = name.indexOf(wanted);
     if (at < 0) return -1;
     if (name === wanted) return 0;
-    if (at === 0) return 1;
-    if (name.endsWith("::" + wanted)) return 1;
+    if (at === 0 || name.endsWith("::" + wanted)) return 1;
     return /[a-z0-9]/.test(name[at - 1]) ? 3 : 2;
   };
   const search = text => {
@@ -152,11 +133,7 @@ const char* const search_script = R"((() => {
     });
     return found.sort((a, b) => a.key - b.key).slice(0, 12).map(each => each.entry);
   };
-  const part = (tag, text) => {
-    const element = document.createElement(tag);
-    element.textContent = text;
-    return element;
-  };
+  const part = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   let chosen = 0;
   const choose = to => {
     const links = list.querySelectorAll("a");
@@ -167,10 +144,9 @@ const char* const search_script = R"((() => {
   };
   const show = () => {
     list.replaceChildren(...search(input.value).map(([name, kind, text, address]) => {
-      const link = document.createElement("a");
+      const link = part("a", ""), item = part("li", "");
       link.href = root + address;
       link.append(part("b", name), part("i", kind), part("span", text));
-      const item = document.createElement("li");
       item.append(link);
       return item;
     }));

@@ -1,13 +1,14 @@
 #include "notebooks_cpp/press/check_pages.hpp"
 
-#include <algorithm>  // sort
-#include <array>      // array
-#include <cctype>     // isdigit, isxdigit
+#include <algorithm>  // min, replace, sort
+#include <charconv>   // from_chars
+#include <iterator>   // ssize
 #include <memory>     // make_unique
 
-#include "core/atomic_file.hpp"  // write_file_atomically
-#include "core/viz/html.hpp"     // escape_link
+#include "core/atomic_file.hpp"      // write_file_atomically
+#include "lessons/support/html.hpp"  // escape_link
 #include "notebooks_cpp/press/chromium.hpp"
+#include "notebooks_cpp/press/lines.hpp"  // is_digit
 #include "notebooks_cpp/press/page_scripts.hpp"
 
 namespace attn::press {
@@ -22,31 +23,22 @@ struct Window {
 };
 constexpr Window wide{"wide", 1280, 900}, narrow{"narrow", 390, 844};
 constexpr int tallest_picture = 4000;
-constexpr std::size_t small_folder = 24, taken_of_large_folder = 8;
+constexpr Index small_folder = 24, taken_of_large_folder = 8;
 
-bool starts_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
-bool is_outward(const std::string& url) {
-  return starts_with(url, "http:") || starts_with(url, "https:") || starts_with(url, "mailto:");
-}
-
-bool is_numbered(const fs::path& file) {
-  const std::string name = file.filename();
-  return name.size() > 2 && std::isdigit(static_cast<unsigned char>(name[0])) &&
-         std::isdigit(static_cast<unsigned char>(name[1]));
+bool is_outward(std::string_view url) {
+  return url.starts_with("http:") || url.starts_with("https:") || url.starts_with("mailto:");
 }
 
 std::string decode_percent(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && std::isxdigit(static_cast<unsigned char>(text[i + 1])) &&
-        std::isxdigit(static_cast<unsigned char>(text[i + 2]))) {
-      decoded += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
-      i += 2;
-    } else
-      decoded += text[i];
+    const std::string_view digits = text.substr(std::min(i + 1, text.size()), 2);
+    unsigned value = 0;
+    const bool encoded =
+        text[i] == '%' && digits.size() == 2 &&
+        std::from_chars(digits.data(), digits.data() + 2, value, 16).ptr == digits.data() + 2;
+    decoded += encoded ? static_cast<char>(value) : text[i];
+    if (encoded) i += 2;
   }
   return decoded;
 }
@@ -55,8 +47,7 @@ std::string decode_percent(std::string_view text) {
 std::string shown(const std::string& url, const fs::path& page) {
   const std::optional<FileTarget> target = file_target(url);
   if (!target) return url;
-  const std::string file =
-      target->file == page ? "" : target->file.lexically_relative(page.parent_path()).string();
+  const std::string file = target->file == page ? "" : target->file.lexically_relative(page.parent_path());
   return target->anchor.empty() ? file : file + "#" + target->anchor;
 }
 
@@ -178,8 +169,7 @@ void visit(Chromium& browser, VisitedPage& page, const Wanted& wanted) {
       take_picture(browser, fmt::format("{}-{}.png", wanted.picture_name, window.name), window.width);
   }
   if (!facts["has_viewport"])
-    page.faults["narrow"].insert(
-        "has no <meta name=\"viewport\">: a telephone shows it as a wide page, small");
+    page.faults["narrow"].insert("has no <meta name=\"viewport\">: a phone shows it as a wide page, small");
   if (wanted.colours) {
     page.faults["colours"];
     set_window(browser, wide);
@@ -190,40 +180,31 @@ void visit(Chromium& browser, VisitedPage& page, const Wanted& wanted) {
 
 }  // namespace
 
-std::string file_url(const fs::path& file) { return "file://" + viz::escape_link(file.string()); }
+std::string file_url(const fs::path& file) { return "file://" + escape_link(file.string()); }
 
 std::optional<FileTarget> file_target(const std::string& url) {
   constexpr std::string_view scheme = "file://";
-  if (!starts_with(url, scheme)) return std::nullopt;
+  if (!url.starts_with(scheme)) return std::nullopt;
   const std::size_t hash = std::min(url.find('#'), url.size());
-  const std::size_t end = std::min(url.find('?'), hash);  // a question means nothing to a file
-  return FileTarget{decode_percent(std::string_view(url).substr(scheme.size(), end - scheme.size())),
-                    decode_percent(std::string_view(url).substr(std::min(hash + 1, url.size())))};
+  const std::size_t end = std::min(url.find('?'), hash);  // a query means nothing to a file
+  return FileTarget{decode_percent(url.substr(scheme.size(), end - scheme.size())),
+                    decode_percent(url.substr(std::min(hash + 1, url.size())))};
 }
 
 bool is_elsewhere(const std::string& url) {
-  for (const char* scheme : {"file:", "data:", "blob:", "about:"})
-    if (starts_with(url, scheme)) return false;
-  return true;
+  return !url.starts_with("file:") && !url.starts_with("data:") && !url.starts_with("blob:") &&
+         !url.starts_with("about:");
 }
 
 std::string decode_base64(std::string_view text) {
-  static const std::array<int, 256> values = [] {
-    std::array<int, 256> table;
-    table.fill(-1);
-    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (std::size_t i = 0; i < digits.size(); ++i)
-      table[static_cast<unsigned char>(digits[i])] = static_cast<int>(i);
-    return table;
-  }();
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
   unsigned pending = 0;
   int bits = 0;
   for (const char c : text) {
-    const int value = values[static_cast<unsigned char>(c)];
-    if (value < 0) break;  // the padding at the end
-    pending = pending << 6 | static_cast<unsigned>(value);
+    const std::size_t value = digits.find(c);
+    if (value == digits.npos) break;  // the padding at the end
+    pending = pending << 6 | unsigned(value);
     if ((bits += 6) >= 8) bytes += static_cast<char>(pending >> (bits -= 8) & 0xff);
   }
   return bytes;
@@ -247,10 +228,12 @@ std::set<fs::path> choose_pictures(const std::vector<fs::path>& pages) {
   for (const fs::path& page : pages) folders[page.parent_path()].push_back(page);
   std::set<fs::path> chosen;
   for (const auto& [folder, files] : folders) {
-    const std::size_t step = files.size() <= small_folder ? 1 : files.size() / taken_of_large_folder;
-    for (std::size_t i = 0; i < files.size(); ++i)
-      if (i % step == 0 || files[i].filename() == "index.html" || is_numbered(files[i]))
+    const Index count = std::ssize(files), step = count <= small_folder ? 1 : count / taken_of_large_folder;
+    for (Index i = 0; i < count; ++i) {
+      const std::string name = files[i].filename();
+      if (i % step == 0 || name == "index.html" || (is_digit(name[0]) && is_digit(name[1])))
         chosen.insert(files[i]);
+    }
   }
   return chosen;
 }
@@ -261,12 +244,12 @@ std::map<std::string, fs::path> check_links(std::vector<VisitedPage>& pages, con
 
   const auto link_fault = [&](const Link& link, const fs::path& page) -> std::optional<std::string> {
     const std::optional<FileTarget> target = file_target(link.url);
-    if (!target) return "is none that a reader can follow";
-    if (starts_with(link.written, "/") || starts_with(link.written, "file:"))
+    if (!target) return "cannot be followed";
+    if (link.written.starts_with("/") || link.written.starts_with("file:"))
       return "is a path of this machine; write it relative to the page";
     const fs::path inside = target->file.lexically_relative(root);
     if (inside.empty() || *inside.begin() == "..")
-      return fmt::format("is outside of {}", root.filename().string());
+      return fmt::format("leads out of {}", root.filename().string());
     if (fs::is_directory(target->file)) return "is a folder; name a page in it";
     if (!fs::is_regular_file(target->file)) return "is not there";
     if (target->anchor.empty() || (target->file == page && target->anchor == "top")) return std::nullopt;
@@ -278,17 +261,15 @@ std::map<std::string, fs::path> check_links(std::vector<VisitedPage>& pages, con
 
   std::map<std::string, fs::path> outward;
   for (VisitedPage& page : pages) {
-    std::set<std::string>& faults_of_links = page.faults["links"];
-    std::set<std::string>& faults_of_loads = page.faults["loads"];
+    std::set<std::string>&links = page.faults["links"], &loads = page.faults["loads"];
     for (const Link& link : page.links) {
-      if (starts_with(link.url, "data:") || starts_with(link.url, "blob:")) continue;
+      if (link.url.starts_with("data:") || link.url.starts_with("blob:")) continue;
       if (!link.loads && is_outward(link.url)) {
         outward.emplace(link.url, page.file);
       } else if (const auto not_loaded = link.loads ? load_fault(link.url, page.file) : std::nullopt) {
-        faults_of_loads.insert(*not_loaded);
+        loads.insert(*not_loaded);
       } else if (const auto fault = link_fault(link, page.file)) {
-        (link.loads ? faults_of_loads : faults_of_links)
-            .insert(fmt::format("the link {} {}", link.written, *fault));
+        (link.loads ? loads : links).insert(fmt::format("the link {} {}", link.written, *fault));
       }
     }
   }
@@ -296,17 +277,17 @@ std::map<std::string, fs::path> check_links(std::vector<VisitedPage>& pages, con
 }
 
 std::vector<VisitedPage> visit_pages(const std::vector<fs::path>& files, const fs::path& root,
-                                     const std::function<void(std::size_t)>& progress) {
+                                     const std::function<void(Index)>& progress) {
   const std::set<fs::path> with_pictures = choose_pictures(files);
   std::set<fs::path> seen_folders;
   std::vector<VisitedPage> pages;
   auto browser = std::make_unique<Chromium>();
   for (const fs::path& file : files) {
-    progress(pages.size());
+    progress(std::ssize(pages));
     std::string name = fs::path(file).replace_extension().lexically_relative(root);
     std::replace(name.begin(), name.end(), '/', '-');
     const bool first_of_folder = seen_folders.insert(file.parent_path()).second;
-    VisitedPage page{.file = file, .anchors = {}, .links = {}, .faults = {}};
+    VisitedPage page{.file = file};
     try {
       visit(*browser, page,
             {.pictures = with_pictures.count(file) > 0,
@@ -314,11 +295,11 @@ std::vector<VisitedPage> visit_pages(const std::vector<fs::path>& files, const f
              .picture_name = root / "pages" / name});
     } catch (const Timeout& error) {
       page.faults["opens"].insert(fmt::format("does not come to rest ({})", error.what()));
-      browser = std::make_unique<Chromium>();  // the old one is busy for ever
+      browser = std::make_unique<Chromium>();  // the old one may be busy forever
     }
     pages.push_back(std::move(page));
   }
-  progress(pages.size());
+  progress(std::ssize(pages));
   return pages;
 }
 

@@ -1,4 +1,4 @@
-// Looking at every page that was made: the book, the notebooks and the gallery of pictures.
+// Looks at every page that was made: the book, the notebooks and the gallery of pictures.
 //
 // Each page is opened in a browser and must pass these checks:
 //
@@ -7,16 +7,14 @@
 //   loads    its pictures, scripts and styles are there, and none comes from elsewhere
 //   console  no error, no warning, no uncaught exception
 //   wide     it fits into a window of 1280 x 900
-//   narrow   it fits into a window of 390 x 844, a telephone's
+//   narrow   it fits into a window of 390 x 844, a phone's
 //   colours  on a few pages: text stands out from its background, in light and in dark mode
 //
-// Links are read from the page as its scripts left it; on an index.html with a search, letters are typed
-// there and what it finds is checked, too. Pictures go to DIR/pages/: of all pages of a small folder, of some
-// of a large one, and of every page that does not fit. Cost: a fifth of a second for a page, and
-// as much again for a picture.
+// Links are read after the page's scripts have run; on an index.html with a search we type letters there and
+// check what it finds, too. Screenshots go to DIR/pages/: all pages of a small folder, some of a large one,
+// and every page that does not fit. Cost: a fifth of a second per page, and as much again per screenshot.
 #pragma once
 
-#include <cstddef>      // size_t
 #include <filesystem>   // path
 #include <functional>   // function
 #include <map>          // map
@@ -25,6 +23,8 @@
 #include <string>       // string
 #include <string_view>  // string_view
 #include <vector>       // vector
+
+#include "core/shape.hpp"  // Index
 
 namespace attn::press {
 
@@ -36,10 +36,9 @@ struct Link {
 
 struct VisitedPage {
   std::filesystem::path file;
-  std::set<std::string> anchors;
-  std::vector<Link> links;
-  std::map<std::string, std::set<std::string>>
-      faults;  // by check; a check that found nothing has an empty set
+  std::set<std::string> anchors{};
+  std::vector<Link> links{};
+  std::map<std::string, std::set<std::string>> faults{};  // by check; empty if a check found nothing
 };
 
 struct FileTarget {
@@ -55,18 +54,16 @@ std::string decode_base64(std::string_view text);
 // The pages below `root`: of the gallery (index.html), the notebooks and the book, sorted.
 std::vector<std::filesystem::path> find_pages(const std::filesystem::path& root);
 
-// Those that are worth a picture: all of a folder with few pages; else its index, its numbered lessons, and
-// some.
+// Those that get a screenshot: all of a small folder; of a large one its index, its lessons, and some.
 std::set<std::filesystem::path> choose_pictures(const std::vector<std::filesystem::path>& pages);
 
-// The checks "links" and "loads" as far as files tell. Returns the links to the web, each with a page that
-// has it.
+// The checks "links" and "loads", as far as files tell. Returns the links to the web, each with a page.
 std::map<std::string, std::filesystem::path> check_links(std::vector<VisitedPage>& pages,
                                                          const std::filesystem::path& root);
 
-// All checks, in a browser. `progress` is told how many pages are done.
+// All checks, in a browser. Calls `progress` with the number of pages that are done.
 std::vector<VisitedPage> visit_pages(const std::vector<std::filesystem::path>& files,
                                      const std::filesystem::path& root,
-                                     const std::function<void(std::size_t done)>& progress);
+                                     const std::function<void(Index done)>& progress);
 
 }  // namespace attn::press

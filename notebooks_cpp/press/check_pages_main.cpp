@@ -1,10 +1,11 @@
 // build/check_pages: opens every page of the book, the notebooks and the gallery; see check_pages.hpp.
-#include <fmt/format.h>
-#include <unistd.h>  // isatty
+#include <fmt/format.h>  // format, print
 
-#include <csignal>  // SIGINT
-#include <cstdio>   // fflush
+#include <csignal>   // SIGINT
+#include <cstdio>    // fflush
+#include <iterator>  // ssize
 
+#include "core/text.hpp"  // on_terminal
 #include "lessons/support/options.hpp"
 #include "notebooks_cpp/press/check_pages.hpp"
 #include "notebooks_cpp/press/chromium.hpp"
@@ -16,27 +17,21 @@ namespace fs = std::filesystem;
 
 constexpr int passed_code = 0, failed_code = 1, usage_code = 2, interrupted_code = 128 + SIGINT;
 
-struct Part {
-  const char *path, *target;
-};
-constexpr Part parts[] = {{"index.html", "lessons"}, {"notebooks", "notebooks"}, {"book", "book"}};
-
-// Throws if there is nothing to look at, or if something is missing that has to be there.
+// Throws if there are no pages, or if a part is missing and `need_all`.
 void look_for_parts(const fs::path& out, bool need_all) {
   std::string missing;
-  int found = 0;
-  for (const Part& part : parts) {
-    if (fs::exists(out / part.path))
-      ++found;
-    else
-      missing += fmt::format(" {}", part.target);
+  bool found = false;
+  for (const char* part : {"lessons", "notebooks", "book"}) {
+    const bool there = fs::exists(out / (part == std::string_view("lessons") ? "index.html" : part));
+    found = found || there;
+    if (!there) missing += fmt::format(" {}", part);
   }
-  if (found == 0 || (need_all && !missing.empty()))
+  if (!found || (need_all && !missing.empty()))
     throw UsageError(fmt::format("{}: pages are missing; run `make{}` first", out.string(), missing));
   if (!missing.empty()) fmt::print("Not made yet, and so not checked: `make{}` makes the rest.\n", missing);
 }
 
-// Pictures of earlier runs would be taken for pictures of this one.
+// Screenshots of earlier runs would be taken for those of this one.
 void remove_pictures(const fs::path& folder) {
   if (!fs::is_directory(folder)) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
@@ -50,9 +45,9 @@ int check(const fs::path& out, bool need_all) {
   const std::vector<fs::path> files = find_pages(root);
   remove_pictures(root / "pages");
   stop_on_signals();
-  std::vector<VisitedPage> pages = visit_pages(files, root, [&](std::size_t done) {
-    if (!isatty(2)) return;
-    fmt::print(stderr, "\r{} of {} pages{}", done, files.size(), done == files.size() ? "\n" : "");
+  std::vector<VisitedPage> pages = visit_pages(files, root, [&](Index done) {
+    if (!on_terminal(stderr)) return;
+    fmt::print(stderr, "\r{} of {} pages{}", done, files.size(), done == std::ssize(files) ? "\n" : "");
     std::fflush(stderr);
   });
   const std::map<std::string, fs::path> outward = check_links(pages, root);
@@ -65,7 +60,7 @@ int check(const fs::path& out, bool need_all) {
       ++(faults.empty() ? passed : failed);
       for (const std::string& fault : faults) fmt::print("{}: {}\n", shown(page.file), fault);
     }
-  fmt::print("{} pages were opened; pictures of them are in {}\n", pages.size(), (out / "pages").string());
+  fmt::print("{} pages were opened; screenshots are in {}\n", pages.size(), (out / "pages").string());
   fmt::print("{} passed, {} failed\n", passed, failed);
   return failed == 0 ? passed_code : failed_code;
 }
@@ -76,9 +71,8 @@ int main(int argc, char** argv) {
     Options options(
         "build/check_pages [DIR] [options]",
         "Opens every page of the book, the notebooks and the gallery in DIR (out) in a headless browser.");
-    options.add_flag("--all", "a part that has not been made is an error", need_all);
-    const std::vector<std::string> words = options.parse(argc, argv);
-    if (words.size() > 1) throw UsageError("one folder is enough: build/check_pages [DIR]");
+    options.add("--all", &need_all, {.help = "a part that has not been made is an error"});
+    const std::vector<std::string> words = options.parse({argv + 1, argv + argc}, 1);
     return check(words.empty() ? "out" : words[0], need_all);
   } catch (const Interrupted&) {
     return interrupted_code;

@@ -10,12 +10,16 @@
 #endif
 
 #include <algorithm>    // min, none_of
+#include <array>        // array
 #include <cerrno>       // errno
 #include <cstdlib>      // getenv, mkdtemp, setenv
 #include <cstring>      // strerror
-#include <fstream>      // ifstream
 #include <string_view>  // string_view
 #include <utility>      // exchange, move
+
+#include "core/shape.hpp"                 // Index
+#include "core/text.hpp"                  // read_file
+#include "notebooks_cpp/press/lines.hpp"  // lines_of
 
 namespace attn::press {
 
@@ -28,35 +32,18 @@ constexpr Chromium::Seconds start_limit(60);          // a cold start from a slo
 
 volatile sig_atomic_t interrupted = 0;
 
-std::string find_program() {
-  if (const char* chosen = std::getenv("CHROMIUM")) return chosen;
-  const char* path = std::getenv("PATH");
-  for (const char* name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"})
-    for (std::string_view left = path ? path : ""; !left.empty();) {
-      const std::size_t end = std::min(left.find(':'), left.size());
-      const fs::path program = fs::path(left.substr(0, end)) / name;
-      if (access(program.c_str(), X_OK) == 0) return program;
-      left.remove_prefix(std::min(end + 1, left.size()));
-    }
-  fail("chromium: it is not installed; `sh .ci/packages chromium` installs it, or name yours in $CHROMIUM");
-}
-
-struct Pipe {
-  int read_end, write_end;
-};
-
-// Neither end lives on in other programs that we start.
-Pipe make_pipe() {
-  int ends[2];
-  if (pipe(ends) != 0) fail("chromium: no pipe could be made: {}", std::strerror(errno));
+// To read from and to write to. Neither is open in other programs that we start.
+std::array<int, 2> make_pipe() {
+  std::array<int, 2> ends;
+  if (pipe(ends.data()) != 0) fail("chromium: cannot make a pipe: {}", std::strerror(errno));
   for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
-  return {ends[0], ends[1]};
+  return ends;
 }
 
-std::vector<std::string> arguments_of(const std::string& program, const fs::path& profile) {
+std::vector<std::string> arguments_with(const fs::path& profile) {
   std::vector<std::string> arguments = {
-      program, "--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile.string(),
-      // Pages are to need nothing from elsewhere, and a request for it is to fail at once.
+      "chromium", "--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile.string(),
+      // A page must need nothing from elsewhere: a request for it fails at once.
       "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking",
       "--disable-component-update", "--disable-sync", "--no-first-run", "--no-default-browser-check",
       "--disable-extensions", "--disable-breakpad", "--disable-crash-reporter", "--password-store=basic",
@@ -69,55 +56,61 @@ std::vector<std::string> arguments_of(const std::string& program, const fs::path
 
 void stop_on_signals() {
   struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = 1; };  // and no SA_RESTART: poll is to return
+  action.sa_handler = [](int) { interrupted = 1; };  // and no SA_RESTART: poll has to return
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
 Chromium::Chromium() : Chromium(Empty{}) {
-  start(find_program());
+  start();
   const Json target = call("Target.createTarget", {{"url", "about:blank"}}, start_limit);
   session_ =
       call("Target.attachToTarget", {{"targetId", target["targetId"]}, {"flatten", true}})["sessionId"];
   for (const char* domain : {"Page", "Runtime", "Network", "Log"}) call(std::string(domain) + ".enable");
 }
 
-void Chromium::start(const std::string& program) {
+void Chromium::start() {
   std::string name = (fs::temp_directory_path() / "attn-chromium-XXXXXX").string();
   if (!mkdtemp(name.data())) fail("chromium: cannot create {}: {}", name, std::strerror(errno));
   profile_ = name;
-  const std::vector<std::string> arguments = arguments_of(program, profile_);
+  std::vector<std::string> arguments = arguments_with(profile_);
   std::vector<char*> pointers;
-  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
+  const char* chosen = std::getenv("CHROMIUM");
   const std::string log = profile_ / "stderr.txt";
 
-  const Pipe commands = make_pipe(), answers = make_pipe();
+  const auto [commands_out, commands_in] = make_pipe();
+  const auto [answers_out, answers_in] = make_pipe();
   process_ = fork();
-  if (process_ < 0) fail("chromium: no process could be started: {}", std::strerror(errno));
+  if (process_ < 0) fail("chromium: cannot start a process: {}", std::strerror(errno));
   if (process_ == 0) {
     setpgid(0, 0);
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // even a SIGKILL of ours does not leave it running
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // it ends with us, even if we are killed
 #endif
     // The ends may themselves be 3 or 4, so both go out of the way first.
-    const int reads = fcntl(commands.read_end, F_DUPFD_CLOEXEC, 10);
-    const int writes = fcntl(answers.write_end, F_DUPFD_CLOEXEC, 10);
+    const int reads = fcntl(commands_out, F_DUPFD_CLOEXEC, 10);
+    const int writes = fcntl(answers_in, F_DUPFD_CLOEXEC, 10);
     dup2(reads, browser_reads);
     dup2(writes, browser_writes);
     dup2(::open("/dev/null", O_RDWR | O_CLOEXEC), 0);
     dup2(::open(log.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), 1);
     dup2(1, 2);
     for (const char* variable : {"XDG_CONFIG_HOME", "XDG_CACHE_HOME"}) setenv(variable, profile_.c_str(), 1);
-    execvp(program.c_str(), pointers.data());
-    fmt::print(stderr, "cannot run {}: {}\n", program, std::strerror(errno));
+    if (chosen) execvp(chosen, pointers.data());
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"})
+      if (!chosen) execvp(name, pointers.data());
+    fmt::print(stderr,
+               "cannot run {}: {}; `sh .ci/packages chromium` installs one, or name yours in $CHROMIUM\n",
+               chosen ? chosen : "chromium", std::strerror(errno));
     _exit(127);
   }
-  setpgid(process_, process_);  // here as well: whoever comes first
-  close(commands.read_end);
-  close(answers.write_end);
-  to_browser_ = commands.write_end;
-  from_browser_ = answers.read_end;
-  signal(SIGPIPE, SIG_IGN);  // a browser that has died is told by write's error
+  setpgid(process_, process_);  // here as well, as either may come first
+  close(commands_out);
+  close(answers_in);
+  to_browser_ = commands_in;
+  from_browser_ = answers_out;
+  signal(SIGPIPE, SIG_IGN);  // if the browser has died, write says so
 }
 
 Chromium::~Chromium() {
@@ -135,11 +128,10 @@ Chromium::~Chromium() {
 }
 
 void Chromium::fail_as_ended() {
-  std::ifstream log(profile_ / "stderr.txt");
-  std::string last;
-  for (std::string line; std::getline(log, line);)
+  std::string last = "nothing";
+  for (const std::string& line : lines_of(read_file(profile_ / "stderr.txt")))
     if (!line.empty()) last = line;
-  fail("chromium: the browser has ended; its last words: {}", last.empty() ? "none" : last);
+  fail("chromium: the browser has ended; the last that it said: {}", last);
 }
 
 void Chromium::send(const Json& message) {
@@ -148,7 +140,7 @@ void Chromium::send(const Json& message) {
   while (!left.empty()) {
     const ssize_t count = write(to_browser_, left.data(), left.size());
     if (count < 0 && errno != EINTR) fail_as_ended();
-    if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
+    if (count > 0) left.remove_prefix(count);
   }
 }
 
@@ -156,7 +148,7 @@ Json Chromium::receive(Clock::time_point deadline, const std::string& awaited) {
   for (std::size_t searched = 0;;) {
     const std::size_t end = received_.find('\0', searched);
     if (end != std::string::npos) {
-      Json message = Json::parse(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(end));
+      Json message = Json::parse(received_.begin(), received_.begin() + end);
       received_.erase(0, end + 1);
       return message;
     }
@@ -166,12 +158,12 @@ Json Chromium::receive(Clock::time_point deadline, const std::string& awaited) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) throw Timeout("chromium: no answer in time to " + awaited);
     pollfd answers{from_browser_, POLLIN, 0};
-    // In slices, for the signal that comes just before poll.
-    if (poll(&answers, 1, static_cast<int>(std::min<long long>(left, 200))) <= 0) continue;
+    // In slices: a signal may come just before poll.
+    if (poll(&answers, 1, int(std::min<Index>(left, 200))) <= 0) continue;
     char block[1 << 16];
     const ssize_t count = read(from_browser_, block, sizeof block);
     if (count == 0 || (count < 0 && errno != EINTR)) fail_as_ended();
-    if (count > 0) received_.append(block, static_cast<std::size_t>(count));
+    if (count > 0) received_.append(block, count);
   }
 }
 
@@ -198,8 +190,8 @@ void Chromium::open(const std::string& url, Seconds limit) {
   events_.clear();
   const Json answer = call("Page.navigate", {{"url", url}}, limit);
   if (answer.contains("errorText"))
-    fail("chromium: {} does not open: {}", url, answer["errorText"].get<std::string>());
-  const auto has_loaded = [&](const Json& event) {
+    fail("chromium: cannot open {}: {}", url, answer["errorText"].get<std::string>());
+  const auto has_loaded = [](const Json& event) {
     return event.value("method", "") == "Page.loadEventFired";
   };
   while (std::none_of(events_.begin(), events_.end(), has_loaded))

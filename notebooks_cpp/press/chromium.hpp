@@ -5,12 +5,11 @@
 //   browser.evaluate("document.title");                  // what a script returns, awaited if it is a promise
 //   for (const Json& event : browser.take_events()) …    // requests, console messages, exceptions so far
 //
-// The two talk through a pair of pipes (--remote-debugging-pipe): messages are JSON, a NUL byte ends each. We
-// write on what the browser has as file 3 and it answers on its file 4; an answer bears the number of our
-// message, an event bears none. Every wait has a limit. The browser is a process group of its own: the
+// The two talk through a pair of pipes (--remote-debugging-pipe): messages are JSON, each ended by a NUL
+// byte. The browser reads commands from its file 3 and writes answers to its file 4; an answer has the number
+// of our message, an event has none. Every wait has a limit. The browser is a process group of its own: the
 // destructor kills all of it and removes the profile. With stop_on_signals() Ctrl-C ends a wait by an
-// exception, so that destructors run then, too. Not for several tabs or for pages from the network. POSIX
-// only.
+// exception, so that destructors run, too. One tab, no pages from the network, POSIX only.
 #pragma once
 
 #include <sys/types.h>  // pid_t
@@ -34,15 +33,14 @@ struct Interrupted : Error {
   using Error::Error;
 };
 
-// From now on SIGINT, SIGTERM and SIGHUP make a waiting Chromium throw Interrupted instead of ending the
-// program.
+// From now on SIGINT, SIGTERM and SIGHUP do not end the program: a waiting Chromium throws Interrupted.
 void stop_on_signals();
 
 class Chromium {
  public:
   using Seconds = std::chrono::duration<double>;
 
-  Chromium();  // runs $CHROMIUM, or the first of chromium, chromium-browser, google-chrome that is installed
+  Chromium();  // runs $CHROMIUM, or else the first of chromium, chromium-browser, google-chrome that is there
   ~Chromium();
   Chromium(const Chromium&) = delete;
 
@@ -56,7 +54,7 @@ class Chromium {
   struct Empty {};
   explicit Chromium(Empty) {}  // complete, and so destroyed, even if the constructor above fails half way
 
-  void start(const std::string& program);
+  void start();
   void send(const Json& message);
   Json receive(Clock::time_point deadline, const std::string& awaited);
   [[noreturn]] void fail_as_ended();

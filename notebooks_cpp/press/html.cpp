@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>  // format
 
-#include <cctype>    // isalnum, tolower
-#include <fstream>   // ifstream
-#include <iterator>  // istreambuf_iterator
+#include <cctype>  // isalnum, tolower
 
 #include "core/error.hpp"
 
@@ -25,9 +23,7 @@ h1 { margin: 0 0 1rem; font-size: clamp(1.7rem, 5vw, 2.4rem); letter-spacing: -0
 h2 { margin: 2.4rem 0 0.8rem; font-size: 1.45rem; }
 h3 { margin: 1.8rem 0 0.6rem; font-size: 1.15rem; }
 h4 { margin: 1.4rem 0 0.4rem; font-size: 1rem; }
-p, ul, ol { margin: 0.8rem 0; }
-p, li { overflow-wrap: break-word; }
-ul, ol { padding-left: 1.5rem; }
+p, ul, ol { margin: 0.8rem 0; } ul, ol { padding-left: 1.5rem; } p, li { overflow-wrap: break-word; }
 li > ul, li > ol { margin: 0.2rem 0; }
 a { color: var(--accent); text-underline-offset: 0.15em; text-decoration-thickness: 1px; }
 hr { margin: 2rem 0; border: 0; border-top: 1px solid var(--line); }
@@ -39,17 +35,12 @@ pre { margin: 0.9rem 0; padding: 0.8rem 1rem; overflow-x: auto; background: var(
 pre code { padding: 0; background: none; font-size: inherit; overflow-wrap: normal; white-space: pre; }
 pre a { color: inherit; text-decoration-color: var(--comment); text-decoration-style: dotted; }
 pre a:hover, pre a:focus-visible { color: var(--accent); text-decoration-style: solid; }
-.k { color: var(--keyword); }
-.t { color: var(--type); }
-.s { color: var(--string); }
-.n { color: var(--number); }
-.c { color: var(--comment); font-style: italic; }
-.p { color: var(--preprocessor); }
+.k { color: var(--keyword); } .t { color: var(--type); } .s { color: var(--string); } .n { color: var(--number); }
+.c { color: var(--comment); font-style: italic; } .p { color: var(--preprocessor); }
 .cell { margin: 1.1rem 0; }
 .cell pre { margin: 0; background: var(--card); border-left: 3px solid var(--accent); }
 .aside > pre { padding-top: 0.35rem; padding-bottom: 0.35rem; border-left-color: var(--line); background: none; font-size: 0.75rem; opacity: 0.75; }
-.cell summary { cursor: pointer; color: var(--soft); font-size: 0.92rem; }
-.cell summary:hover { color: var(--accent); }
+.cell summary { cursor: pointer; color: var(--soft); font-size: 0.92rem; } .cell summary:hover { color: var(--accent); }
 .cell details[open] summary { margin-bottom: 0.5rem; }
 .cell > pre.output { margin: 0 0 0 3px; padding-top: 0.7rem; border: 0; background: none; font-size: 0.82rem; }
 .cell > pre.error { margin: 0.6rem 0 0; padding-top: 0.6rem; border-left: 3px solid var(--error-line); border-radius: 0 8px 8px 0; background: var(--error); }
@@ -72,17 +63,9 @@ footer { padding: 2rem 1rem 3rem; text-align: center; color: var(--soft); font-s
 
 }  // namespace
 
-std::string html_page(const Page& page) {
-  std::string html = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n",
-      escape_html(page.title));
-  if (!page.description.empty())
-    html += fmt::format("<meta name=\"description\" content=\"{}\">\n", escape_html(page.description));
-  // An empty icon inside of the page, or the browser asks the server for one.
-  html += "<link rel=\"icon\" href=\"data:,\">\n<style>\n" + std::string(viz::base_style) + style +
-          page.style + "</style>\n</head>\n<body>\n" + page.body;
-  return html + "\n</body>\n</html>\n";
+std::string html_page(Page page) {
+  page.style = style + page.style;
+  return html_document(page);
 }
 
 std::string slug(std::string_view title) {
@@ -123,21 +106,12 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(path)) fail("cannot read {}", path.string());
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 std::string data_uri(const std::filesystem::path& path) {
-  static const std::map<std::string, std::string> types = {{".png", "image/png"},
-                                                           {".jpg", "image/jpeg"},
-                                                           {".jpeg", "image/jpeg"},
-                                                           {".gif", "image/gif"},
-                                                           {".svg", "image/svg+xml"}};
+  static const std::map<std::string, std::string> types = {
+      {".png", "png"}, {".jpg", "jpeg"}, {".jpeg", "jpeg"}, {".gif", "gif"}, {".svg", "svg+xml"}};
   const auto type = types.find(path.extension().string());
   if (type == types.end()) fail("{}: not a picture that a page can hold (png, jpg, gif, svg)", path.string());
-  return "data:" + type->second + ";base64," + base64(read_file(path));
+  return "data:image/" + type->second + ";base64," + base64(read_file(path));
 }
 
 }  // namespace attn::press

@@ -5,11 +5,10 @@
 //   std::string text = html_page(page);                     // a whole file
 //
 // A page needs nothing from elsewhere: fonts are the system's, pictures may be inside (data_uri). It follows
-// the reader's choice of light or dark, and on a phone code, tables and equations scroll by themselves while
-// the page stays as wide as the screen. Classes for the body: main.sheet (one column to read), .cell (a code
-// cell: pre, then pre.output and pre.output.error for what it printed), .aside (a cell that is only there for
-// the compiler), figure with figcaption, .table and .equation (boxes that scroll), nav.steps (previous and
-// next), .soft (less important text).
+// the reader's choice of light or dark, and on a phone it is as wide as the screen while code, tables and
+// equations scroll. Classes for the body: main.sheet (one column to read), .cell (a code cell: pre, then
+// pre.output and pre.output.error for what it printed), .aside (a cell for the compiler alone), figure with
+// figcaption, .table and .equation (boxes that scroll), nav.steps (previous and next), .soft (fainter).
 #pragma once
 
 #include <filesystem>   // path
@@ -17,33 +16,24 @@
 #include <string>       // string
 #include <string_view>  // string_view
 
-#include "core/viz/html.hpp"  // escape_html, escape_link
+#include "core/text.hpp"             // read_file
+#include "lessons/support/html.hpp"  // escape_html, escape_link, Page
 
 namespace attn::press {
 
-using viz::escape_html;
-using viz::escape_link;
+// The document with the press's stylesheet before the page's own.
+std::string html_page(Page page);
 
-struct Page {
-  std::string title;        // as plain text
-  std::string body;         // as HTML
-  std::string description;  // one sentence for those who search; plain text
-  std::string style;        // CSS on top of the common stylesheet
-};
-
-std::string html_page(const Page& page);
-
-// "Who looks at whom?" becomes "who-looks-at-whom": letters, digits and hyphens, also beyond ASCII.
+// "Who looks at whom?" becomes "who-looks-at-whom": letters (also beyond ASCII), digits and hyphens.
 std::string slug(std::string_view title);
 
-// Slugs that are different from all before: "loss", "loss-2", ...
+// Slugs that differ from all before: "loss", "loss-2", ...
 struct Ids {
   std::string unique(std::string_view title);
   std::map<std::string, int> used;
 };
 
 std::string base64(std::string_view bytes);
-std::string read_file(const std::filesystem::path& path);  // throws if it cannot
-std::string data_uri(const std::filesystem::path& path);   // a picture (PNG, JPEG, GIF, SVG) as an address
+std::string data_uri(const std::filesystem::path& path);  // a picture (PNG, JPEG, GIF, SVG) as an address
 
 }  // namespace attn::press

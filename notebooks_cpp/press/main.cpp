@@ -14,6 +14,7 @@
 
 using namespace attn;
 using namespace attn::press;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -29,44 +30,32 @@ Makes programs and pages of notebooks, which are C++ files in the percent format
 Exit code 1: a cell failed. 2: something else is wrong; one line says what.
 )";
 
-void make(const std::string& source, const std::string& program, const std::string& out,
-          const std::vector<std::string>& arguments) {
-  const auto start = std::chrono::steady_clock::now();
-  make_notebook(source, program, out, arguments);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const std::filesystem::path page = std::filesystem::path(out) / std::filesystem::path(source).stem();
-  fmt::print("{0}.html {0}.ipynb  {1:.1f} s\n", page.string(), seconds.count());
-}
-
 int run(const std::vector<std::string>& words) {
   const std::string command = words.empty() ? "--help" : words[0];
+  const auto write = [&](const std::string& text) { write_file_atomically(words[2], {text}); };
   if (command == "--help" || command == "-h") {
     fmt::print("{}", help);
     return words.empty() ? 2 : 0;
   }
   if (command == "tangle" && words.size() == 3) {
-    write_file_atomically(words[2], {tangle(read_file(words[1]), words[1])});
-    return 0;
-  }
-  if (command == "ipynb" && words.size() == 3) {
-    const std::string name = std::filesystem::path(words[1]).stem().string();
-    write_file_atomically(words[2], {to_ipynb({name, parse_percent(read_file(words[1]), words[1]), {}})});
-    return 0;
-  }
-  if (command == "percent" && words.size() == 3) {
-    write_file_atomically(words[2], {to_percent(cells_of_ipynb(read_file(words[1])))});
-    return 0;
-  }
-  if (command == "book" && words.size() <= 2) {
-    const std::filesystem::path out = words.size() == 2 ? words[1] : "out";
+    write(tangle(read_file(words[1]), words[1]));
+  } else if (command == "ipynb" && words.size() == 3) {
+    write(to_ipynb({fs::path(words[1]).stem().string(), parse_percent(read_file(words[1]), words[1]), {}}));
+  } else if (command == "percent" && words.size() == 3) {
+    write(to_percent(cells_of_ipynb(read_file(words[1]))));
+  } else if (command == "book" && words.size() <= 2) {
+    const fs::path out = words.size() == 2 ? words[1] : "out";
     write_book({.root = ".", .out = out, .book = out / "book"});
-    return 0;
+  } else if (command == "notebook" && words.size() >= 4) {
+    const auto start = std::chrono::steady_clock::now();
+    make_notebook(words[1], words[2], words[3], {words.begin() + 4, words.end()});
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const std::string page = (fs::path(words[3]) / fs::path(words[1]).stem()).string();
+    fmt::print("{0}.html {0}.ipynb  {1:.1f} s\n", page, seconds.count());
+  } else {
+    fail("'{}' is not a command, or has too few or too many words after it; see --help", command);
   }
-  if (command == "notebook" && words.size() >= 4) {
-    make(words[1], words[2], words[3], {words.begin() + 4, words.end()});
-    return 0;
-  }
-  fail("'{}' is not a command, or not with so many words; --help tells what there is", command);
+  return 0;
 }
 
 }  // namespace

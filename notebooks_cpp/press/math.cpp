@@ -2,41 +2,36 @@
 
 #include <fmt/format.h>  // format
 
-#include <cctype>   // isalpha, isdigit
 #include <string>   // string
 #include <utility>  // exchange, pair
 
 #include "core/error.hpp"
-#include "core/viz/text.hpp"                     // encode_utf8
+#include "core/text.hpp"                         // to_utf8
 #include "notebooks_cpp/press/html.hpp"          // escape_html
 #include "notebooks_cpp/press/math_reader.hpp"   // LatexReader
-#include "notebooks_cpp/press/math_symbols.hpp"  // symbols, accents, spaces
+#include "notebooks_cpp/press/math_symbols.hpp"  // signs, lines, spaces, symbols
 
 namespace attn::press {
 namespace {
 
-// Letters of the alphabets for mathematics, which Unicode has one after another, but for those that had been
-// there before.
-std::string letter_in(std::string_view alphabet, char c) {
-  const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
-  const char32_t place = static_cast<char32_t>(upper ? c - 'A' : c - 'a');
-  if (alphabet == "mathbf" || alphabet == "boldsymbol") {
-    if (is_digit(c)) return viz::encode_utf8(0x1D7CE + static_cast<char32_t>(c - '0'));
-    return viz::encode_utf8((upper ? 0x1D400u : 0x1D41Au) + place);
-  }
-  if (alphabet == "mathbb" && upper) {
-    const std::size_t older = std::string_view("CHNPQRZ").find(c);
-    if (older != std::string_view::npos)
-      return viz::encode_utf8(U"\u2102\u210D\u2115\u2119\u211A\u211D\u2124"[older]);
-    return viz::encode_utf8(0x1D538 + place);
-  }
-  if (alphabet == "mathcal" && upper) {
-    const std::size_t older = std::string_view("BEFHILMR").find(c);
-    if (older != std::string_view::npos)
-      return viz::encode_utf8(U"\u212C\u2130\u2131\u210B\u2110\u2112\u2133\u211B"[older]);
-    return viz::encode_utf8(0x1D49C + place);
-  }
-  fail("math: \\{}{{{}}}: there is no such letter{}", alphabet, c, lower ? "; it takes capitals" : "");
+// The alphabets for mathematics. Unicode has their letters in a row, but for some that it had before.
+struct Alphabet {
+  std::string_view name;
+  char32_t capitals, small, digits;  // the first of each; 0 if there are none
+  std::string_view older;
+  std::u32string_view older_letters;
+};
+constexpr Alphabet alphabets[] = {{"mathbf", 0x1D400, 0x1D41A, 0x1D7CE, "", U""},
+                                  {"boldsymbol", 0x1D400, 0x1D41A, 0, "", U""},
+                                  {"mathbb", 0x1D538, 0, 0, "CHNPQRZ", U"ℂℍℕℙℚℝℤ"},
+                                  {"mathcal", 0x1D49C, 0, 0, "BEFHILMR", U"ℬℰℱℋℐℒℳℛ"}};
+
+std::string letter_in(const Alphabet& alphabet, char c) {
+  const char first = is_digit(c) ? '0' : c >= 'a' ? 'a' : 'A';
+  const char32_t begin = first == '0' ? alphabet.digits : first == 'a' ? alphabet.small : alphabet.capitals;
+  if (begin == 0) fail("math: \\{}{{{}}}: there is no such letter; it takes capitals", alphabet.name, c);
+  const std::size_t older = alphabet.older.find(c);
+  return to_utf8(older < alphabet.older.size() ? alphabet.older_letters[older] : begin + char32_t(c - first));
 }
 
 struct Atom {
@@ -69,8 +64,11 @@ class Parser : LatexReader {
   }
 
  private:
-  // Atoms one after another, as one row, with TeX's thin space beside the names of functions.
-  Atom sequence() {
+  // Atoms one after another, as one row, with TeX's thin space beside the names of functions. `in_brackets`:
+  // a ] ends it.
+  Atom sequence(bool in_brackets = false) {
+    const Level level(*this);
+    const bool outside = std::exchange(in_brackets_, in_brackets);
     Atom whole;
     Kind previous = Kind::none;
     while (!at_end_of_sequence()) {
@@ -78,13 +76,14 @@ class Parser : LatexReader {
       const Atom atom = with_scripts();
       const bool before =
           atom.kind == Kind::function && (previous == Kind::ordinary || previous == Kind::close);
-      const bool behind =
+      const bool after =
           previous == Kind::function && (atom.kind == Kind::ordinary || atom.kind == Kind::function);
-      if (before || behind) whole.mathml += "<mspace width=\"0.167em\"></mspace>";
+      if (before || after) whole.mathml += "<mspace width=\"0.167em\"></mspace>";
       whole.mathml += atom.mathml;
       whole.height = std::max(whole.height, atom.height);
       if (atom.kind != Kind::none) previous = atom.kind;
     }
+    in_brackets_ = outside;
     whole.mathml = row(whole.mathml);
     return whole;
   }
@@ -96,9 +95,7 @@ class Parser : LatexReader {
       previous_ = Kind::none;
       return atom();
     }
-    const bool in_brackets = std::exchange(in_brackets_, false);
     const Atom content = sequence();
-    in_brackets_ = in_brackets;
     if (!take('}')) wrong("a { that is never closed");
     return content;
   }
@@ -120,7 +117,7 @@ class Parser : LatexReader {
         if (!above.empty()) wrong("two superscripts; put {} around one of them");
         above = script();
       } else if (peek() == '\'') {
-        if (!above.empty()) wrong("a prime behind a superscript; put {} around what it belongs to");
+        if (!above.empty()) wrong("a prime after a superscript; put {} around what it belongs to");
         std::string primes;
         while (take('\'')) primes += "′";
         above = row(fmt::format("<mo>{}</mo>{}", primes, take('^') ? script() : ""));
@@ -128,15 +125,11 @@ class Parser : LatexReader {
         break;
       }
     }
-    const char* under = stacked ? "munder" : "msub";
-    const char* over = stacked ? "mover" : "msup";
-    const char* both = stacked ? "munderover" : "msubsup";
-    if (!below.empty() && !above.empty())
-      base.mathml = fmt::format("<{0}>{1}{2}{3}</{0}>", both, base.mathml, below, above);
-    else if (!below.empty())
-      base.mathml = fmt::format("<{0}>{1}{2}</{0}>", under, base.mathml, below);
-    else if (!above.empty())
-      base.mathml = fmt::format("<{0}>{1}{2}</{0}>", over, base.mathml, above);
+    if (below.empty() && above.empty()) return base;
+    const char* tag = above.empty()   ? (stacked ? "munder" : "msub")
+                      : below.empty() ? (stacked ? "mover" : "msup")
+                                      : (stacked ? "munderover" : "msubsup");
+    base.mathml = fmt::format("<{0}>{1}{2}{3}</{0}>", tag, base.mathml, below, above);
     return base;
   }
 
@@ -160,84 +153,56 @@ class Parser : LatexReader {
         return {"<mo stretchy=\"false\">" + text + "</mo>", symbol.kind};
       case Kind::punctuation:
         return {"<mo separator=\"true\" lspace=\"0\" rspace=\"0.167em\">" + text + "</mo>", symbol.kind};
+      case Kind::upright:
+        return {"<mi mathvariant=\"normal\">" + text + "</mi>"};
+      case Kind::accent: {
+        const Atom base = group();
+        return box(
+            "<mover accent=\"true\">" + base.mathml + "<mo stretchy=\"false\">" + text + "</mo></mover>",
+            base.height);
+      }
       default:
-        break;
+        if (text == "|" || text == "‖")
+          return {"<mo stretchy=\"false\" lspace=\"0\" rspace=\"0\">" + text + "</mo>"};
+        return {"<mi>" + text + "</mi>"};
     }
-    if (text == "|" || text == "‖")
-      return {"<mo stretchy=\"false\" lspace=\"0\" rspace=\"0\">" + text + "</mo>"};
-    return {"<mi>" + text + "</mi>"};
   }
 
   Atom atom() {
     const char c = peek();
     if (c == '\\') return command(take_word());
     if (c == '{') return group();
-    if (is_digit(c) || (c == '.' && at_ + 1 < latex_.size() && is_digit(latex_[at_ + 1]))) {
-      std::size_t end = at_;
-      while (end < latex_.size() &&
-             (is_digit(latex_[end]) ||
-              (latex_[end] == '.' && end + 1 < latex_.size() && is_digit(latex_[end + 1]))))
-        ++end;
+    const auto digit_at = [&](std::size_t i) { return i < latex_.size() && is_digit(latex_[i]); };
+    std::size_t end = at_;
+    while (digit_at(end) || (end < latex_.size() && latex_[end] == '.' && digit_at(end + 1))) ++end;
+    if (end > at_) {
       const std::string_view digits = latex_.substr(at_, end - at_);
       at_ = end;
       return {fmt::format("<mn>{}</mn>", digits)};
     }
     const std::string_view character = take_word();
-    switch (c) {
-      case '(':
-      case '[':
-        return sign({Kind::open, character});
-      case ')':
-      case ']':
-      case '!':
-        return sign({Kind::close, character});
-      case '+':
-        return sign({Kind::operation, "+"});
-      case '-':
-        return sign({Kind::operation, "−"});
-      case '*':
-        return sign({Kind::operation, "∗"});
-      case '=':
-      case '<':
-      case '>':
-      case ':':
-        return sign({Kind::relation, character});
-      case ',':
-      case ';':
-        return sign({Kind::punctuation, character});
-      case '/':
-        return {"<mo lspace=\"0\" rspace=\"0\">/</mo>"};
-      case '~':
-        return {"<mspace width=\"0.333em\"></mspace>", Kind::none};
-      default:
-        return sign({Kind::ordinary, character});
-    }
+    if (c == '/') return {"<mo lspace=\"0\" rspace=\"0\">/</mo>"};
+    if (c == '~') return {"<mspace width=\"0.333em\"></mspace>", Kind::none};
+    const auto found = signs.find(character);
+    return sign(found != signs.end() ? found->second : Symbol{Kind::ordinary, character});
   }
 
   Atom command(std::string_view word) {
+    const Level level(*this);
     const std::string_view name = word.substr(1);
     if (const auto found = symbols.find(name); found != symbols.end()) return sign(found->second);
-    if (const auto found = capital_greek.find(name); found != capital_greek.end())
-      return {fmt::format("<mi mathvariant=\"normal\">{}</mi>", found->second)};
     if (const auto found = spaces.find(name); found != spaces.end())
       return {fmt::format("<mspace width=\"{}\"></mspace>", found->second), Kind::none};
-    if (const auto found = accents.find(name); found != accents.end()) {
-      const Atom base = group();
-      return box(fmt::format("<mover accent=\"true\">{}<mo stretchy=\"false\">{}</mo></mover>", base.mathml,
-                             found->second),
-                 base.height);
-    }
     if (const auto found = lines.find(name); found != lines.end()) {
       const Atom base = group();
-      return {fmt::format("<mrow style=\"{}\">{}</mrow>", found->second.style, base.mathml), Kind::ordinary,
+      return {fmt::format("<mrow style=\"{}\">{}</mrow>", found->second.text, base.mathml), Kind::ordinary,
               found->second.limits, base.height};
     }
-    if (name == "frac" || name == "dfrac" || name == "tfrac" || name == "binom") return fraction(name);
+    if (name == "frac" || name == "binom") return fraction(name);
     if (name == "sqrt") return root();
-    if (name == "text" || name == "mathrm" || name == "operatorname" || name == "texttt" || name == "textbf")
-      return words(name);
-    if (name == "mathbf" || name == "boldsymbol" || name == "mathbb" || name == "mathcal")
-      return letters(name);
+    if (name == "text" || name == "mathrm" || name == "operatorname") return words(name);
+    for (const Alphabet& alphabet : alphabets)
+      if (name == alphabet.name) return letters(alphabet);
     if (name == "left") return fenced();
     if (name == "begin") return environment();
     if (name == "overset" || name == "underset") {
@@ -257,22 +222,16 @@ class Parser : LatexReader {
 
   Atom fraction(std::string_view name) {
     const Atom above = group(), below = group();
-    const bool large = name == "dfrac" || (name != "tfrac" && display_);
-    const double height = (above.height + below.height) * (large ? 1 : 0.75) + 0.2;
+    const double height = (above.height + below.height) * (display_ ? 1 : 0.75) + 0.2;
     const std::string content = above.mathml + below.mathml;
-    if (name == "binom")
-      return fenced("(", box("<mfrac linethickness=\"0\">" + content + "</mfrac>", height), ")");
-    const std::string plain = "<mfrac>" + content + "</mfrac>";
-    if (name == "frac") return box(plain, height);
-    return box(fmt::format("<mstyle displaystyle=\"{}\">{}</mstyle>", large, plain), height);
+    if (name == "frac") return box("<mfrac>" + content + "</mfrac>", height);
+    return fenced("(", box("<mfrac linethickness=\"0\">" + content + "</mfrac>", height), ")");
   }
 
   Atom root() {
     std::string degree;
     if (take('[')) {
-      in_brackets_ = true;
-      degree = sequence().mathml;
-      in_brackets_ = false;
+      degree = sequence(true).mathml;
       if (!take(']')) wrong("\\sqrt[ without ]");
     }
     const Atom content = group();
@@ -296,23 +255,19 @@ class Parser : LatexReader {
         text += "\u00A0", i += written[i] == '\\';
       else if (written[i] != '\\')  // \_ is _
         text += escape_html(written.substr(i, 1));
-    if (name == "operatorname")
-      return {"<mi mathvariant=\"normal\">" + text + "</mi>", Kind::function, limits};
-    if (name == "mathrm") return {"<mi mathvariant=\"normal\">" + text + "</mi>"};
-    if (name == "texttt") return {"<mtext style=\"font-family:monospace\">" + text + "</mtext>"};
-    if (name == "textbf") return {"<mtext style=\"font-weight:bold\">" + text + "</mtext>"};
-    return {"<mtext>" + text + "</mtext>"};
+    if (name == "text") return {"<mtext>" + text + "</mtext>"};
+    return {"<mi mathvariant=\"normal\">" + text + "</mi>",
+            name == "operatorname" ? Kind::function : Kind::ordinary, limits};
   }
 
-  Atom letters(std::string_view name) {
+  Atom letters(const Alphabet& alphabet) {
     const bool braced = take('{');
     std::string content;
     do {
-      const char c = peek();
-      if (is_letter(c) || (is_digit(c) && name == "mathbf"))
-        content += fmt::format("<mi>{}</mi>", letter_in(name, latex_[at_++]));
+      if (is_letter(peek()) || (is_digit(peek()) && alphabet.digits))
+        content += fmt::format("<mi>{}</mi>", letter_in(alphabet, latex_[at_++]));
       else if (!at_end_of_sequence())
-        content += atom().mathml;  // no bold form: as it is
+        content += atom().mathml;  // no such form: as it is
       else
         break;
     } while (braced);
@@ -326,19 +281,17 @@ class Parser : LatexReader {
     if (word == ".") return "";
     if (!word.empty() && std::string_view("()[]|/").find(word) != std::string_view::npos)
       return std::string(word);
-    if (word.size() > 1)
-      if (const auto found = symbols.find(word.substr(1)); found != symbols.end())
-        if (found->second.kind == Kind::open || found->second.kind == Kind::close || word == "\\|" ||
-            word == "\\vert" || word == "\\Vert")
-          return std::string(found->second.text);
+    const auto found = symbols.find(word.substr(word.starts_with('\\') ? 1 : 0));
+    if (word.starts_with('\\') && found != symbols.end()) {
+      const auto& [kind, text, limits] = found->second;
+      if (kind == Kind::open || kind == Kind::close || text == "|" || text == "‖") return std::string(text);
+    }
     wrong(fmt::format("'{}' is not a bracket", word));
   }
 
   Atom fenced() {
-    const bool in_brackets = std::exchange(in_brackets_, false);
     const std::string open = delimiter();
     const Atom content = sequence();
-    in_brackets_ = in_brackets;
     if (!take_command("\\right")) wrong("\\left without \\right");
     return fenced(open, content, delimiter());
   }
@@ -354,11 +307,10 @@ class Parser : LatexReader {
     if (!name.empty() && name.back() == '*') name.pop_back();
     static const std::unordered_map<std::string, std::pair<const char*, const char*>> known = {
         {"matrix", {"", ""}}, {"pmatrix", {"(", ")"}}, {"bmatrix", {"[", "]"}}, {"vmatrix", {"|", "|"}},
-        {"array", {"", ""}},  {"cases", {"{", ""}},    {"aligned", {"", ""}},   {"align", {"", ""}}};
+        {"cases", {"{", ""}}, {"aligned", {"", ""}},   {"align", {"", ""}}};
     const auto brackets = known.find(name);
     if (brackets == known.end()) wrong(fmt::format("unknown environment {}", name));
-    if (name == "array") braced_text("\\begin{array}");
-    const bool aligned = name.substr(0, 5) == "align";
+    const bool aligned = name.starts_with("align");
     Atom table;
     table.height = 0;
     while (next_word() != "\\end") {
@@ -370,13 +322,11 @@ class Parser : LatexReader {
         const bool left = aligned ? column % 2 == 1 : name == "cases";
         const Atom content = sequence();
         height = std::max(height, content.height);
-        table.mathml += fmt::format("<mtd style=\"text-align:{}{}\">{}</mtd>",
-                                    left      ? "left"
-                                    : aligned ? "right"
-                                              : "center",
-                                    aligned ? ";padding-left:0;padding-right:0" : "",
-                                    // Its relation has the first half of the equation before it.
-                                    aligned && left ? row("<mrow></mrow>" + content.mathml) : content.mathml);
+        const char* side = left ? "left" : aligned ? "right" : "center";
+        const char* close = aligned ? ";padding-left:0;padding-right:0" : "";
+        // What is left of its relation is in the cell before.
+        const std::string cell = aligned && left ? row("<mrow></mrow>" + content.mathml) : content.mathml;
+        table.mathml += fmt::format("<mtd style=\"text-align:{}{}\">{}</mtd>", side, close, cell);
         ++column;
       } while (take('&'));
       table.mathml += "</mtr>";

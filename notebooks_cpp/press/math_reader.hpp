@@ -3,26 +3,32 @@
 
 #include <fmt/format.h>  // format
 
-#include <cctype>       // isalpha, isdigit
 #include <string>       // string
 #include <string_view>  // string_view
 
 #include "core/error.hpp"
+#include "notebooks_cpp/press/lines.hpp"  // is_digit, is_letter, is_space
 
 namespace attn::press {
-
-inline bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)); }
-inline bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 class LatexReader {
  protected:
   explicit LatexReader(std::string_view latex) : latex_(latex) {}
 
-  [[noreturn]] void wrong(const std::string& what) const { fail("math: {} in `{}`", what, latex_); }
+  [[noreturn]] void wrong(const std::string& what) const { fail("math: {} in `{:.200}`", what, latex_); }
+
+  // The parser calls itself for what is nested. Beyond some depth we refuse, or the stack would overflow.
+  static constexpr int deepest = 200;
+  struct Level {
+    LatexReader& reader;
+    explicit Level(LatexReader& to) : reader(to) {
+      if (++reader.depth_ > deepest) reader.wrong(fmt::format("nested more than {} deep", deepest));
+    }
+    ~Level() { --reader.depth_; }
+  };
 
   void skip_blanks() {
-    while (at_ < latex_.size() && std::string_view(" \t\n\r").find(latex_[at_]) != std::string_view::npos)
-      ++at_;
+    while (at_ < latex_.size() && is_space(latex_[at_])) ++at_;
   }
   char peek() {
     skip_blanks();
@@ -33,7 +39,7 @@ class LatexReader {
     ++at_;
     return true;
   }
-  // A command with its backslash ("\frac", "\,"), or one character, with all its bytes.
+  // A command with its backslash ("\frac", "\,"), or one character with all its bytes.
   std::string_view next_word() {
     if (peek() == '\0') return {};
     std::size_t end = at_ + 1;
@@ -59,7 +65,7 @@ class LatexReader {
   }
   // {any text}, taken literally.
   std::string_view braced_text(std::string_view command) {
-    if (!take('{')) wrong(fmt::format("{} wants {{...}} behind it", command));
+    if (!take('{')) wrong(fmt::format("{} needs {{...}} after it", command));
     int depth = 1;
     const std::size_t begin = at_;
     for (; at_ < latex_.size(); ++at_) {
@@ -79,6 +85,7 @@ class LatexReader {
 
   std::string_view latex_;
   std::size_t at_ = 0;
+  int depth_ = 0;
   bool in_brackets_ = false;  // a ] ends what is being read
 };
 

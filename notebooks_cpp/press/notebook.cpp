@@ -9,6 +9,7 @@
 #include <charconv>           // from_chars
 #include <cstdio>             // tmpfile
 #include <cstring>            // strerror
+#include <iterator>           // ssize
 #include <memory>             // unique_ptr
 #include <nlohmann/json.hpp>  // ordered_json
 
@@ -16,8 +17,8 @@
 #include "core/error.hpp"
 #include "notebooks_cpp/press/highlight.hpp"
 #include "notebooks_cpp/press/html.hpp"
+#include "notebooks_cpp/press/lines.hpp"  // lines_of
 #include "notebooks_cpp/press/markdown.hpp"
-#include "notebooks_cpp/press/markdown_inline.hpp"  // plain_text
 
 extern char** environ;
 
@@ -52,48 +53,35 @@ std::string content_of(const File& file) {
 
 constexpr char announcement = '\x1e';
 
-// Calls said(line) for every announcement, without its first character, and printed(text) for all between.
-template <class Said, class Printed>
-void read_stream(std::string_view stream, const Said& said, const Printed& printed) {
-  while (!stream.empty()) {
-    const std::size_t start = std::min(stream.find(announcement), stream.size());
-    if (start > 0) printed(stream.substr(0, start));
-    stream.remove_prefix(start);
-    if (stream.empty()) return;
-    const std::size_t end = std::min(stream.find('\n'), stream.size());
-    said(stream.substr(1, end - 1));
-    stream.remove_prefix(std::min(end + 1, stream.size()));
-  }
-}
-
 // "cell 7" -> 7; anything else, or a cell that does not exist: -1.
-int announced_cell(std::string_view line, std::size_t cells) {
-  if (line.substr(0, 5) != "cell ") return -1;
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(line.data() + 5, line.data() + line.size(), index);
-  return error == std::errc() && end == line.data() + line.size() && index < cells ? static_cast<int>(index)
-                                                                                   : -1;
+Index announced_cell(std::string_view line, Index cells) {
+  Index cell = -1;
+  if (!line.starts_with("cell ")) return -1;
+  const auto [end, error] = std::from_chars(line.data() + 5, line.data() + line.size(), cell);
+  return error == std::errc() && end == line.data() + line.size() && cell < cells ? cell : -1;
 }
 
 void add_text(Outputs& outputs, Output::Kind kind, std::string_view text) {
+  if (text.empty()) return;
   if (outputs.empty() || outputs.back().kind != kind) outputs.push_back({kind, "", {}});
   outputs.back().text += text;
 }
 
 std::string indented(std::string_view text) {
   std::string result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    result += fmt::format("    {}\n", text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const std::string& line : lines_of(text)) result += "    " + line + "\n";
   return result;
 }
 
 // The .ipynb
 
-Json lines_of(
-    std::string_view text) {  // Jupyter keeps text as a list of lines, so that differences are small
+constexpr const char* notebook_metadata = R"json({
+  "kernelspec": {"display_name": "C++20 (attention.cpp)", "language": "c++", "name": "attention-cpp"},
+  "language_info": {"name": "c++", "file_extension": ".cpp", "mimetype": "text/x-c++src",
+                    "codemirror_mode": "text/x-c++src", "pygments_lexer": "cpp"}})json";
+
+// Jupyter keeps text as a list of lines, so that differences are small.
+Json text_lines(std::string_view text) {
   Json lines = Json::array();
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -103,26 +91,24 @@ Json lines_of(
   return lines;
 }
 
+Json display_data(const char* type, Json data, const std::string& caption) {
+  return {{"output_type", "display_data"},
+          {"data", {{type, std::move(data)}, {"text/plain", text_lines(caption)}}},
+          {"metadata", Json::object()}};
+}
+
 void add_outputs(Json& list, const Outputs& outputs) {
   for (const Output& output : outputs) {
     if (output.kind != Output::picture) {
       list.push_back({{"output_type", "stream"},
                       {"name", output.kind == Output::standard_output ? "stdout" : "stderr"},
-                      {"text", lines_of(output.text)}});
+                      {"text", text_lines(output.text)}});
       continue;
     }
-    list.push_back(
-        {{"output_type", "display_data"},
-         {"data",
-          {{"image/png", base64(read_file(output.picture_path))}, {"text/plain", lines_of(output.text)}}},
-         {"metadata", Json::object()}});
+    list.push_back(display_data("image/png", base64(read_file(output.picture_path)), output.text));
     // Of several forms of one output Jupyter shows one, so the caption is an output of its own.
     if (!output.text.empty())
-      list.push_back(
-          {{"output_type", "display_data"},
-           {"data",
-            {{"text/markdown", lines_of("*" + output.text + "*")}, {"text/plain", lines_of(output.text)}}},
-           {"metadata", Json::object()}});
+      list.push_back(display_data("text/markdown", text_lines("*" + output.text + "*"), output.text));
   }
 }
 
@@ -133,7 +119,7 @@ const char* name_of(CellKind kind) {
 // The .html
 
 std::string figure(const Output& output) {
-  const viz::PixelSize size = viz::png_size(output.picture_path);
+  const PixelSize size = png_size(output.picture_path);
   return fmt::format(
       "<figure><img src=\"{}\" width=\"{}\" height=\"{}\" alt=\"{}\">{}</figure>\n",
       data_uri(output.picture_path), size.width, size.height, escape_html(output.text),
@@ -145,17 +131,12 @@ std::string without_end(std::string text) {
   return text;
 }
 
-// Helpers in front of main that would fill a screen are folded: the story comes first.
-std::string folded(const std::string& code, const Cell& cell) {
-  const auto lines = 1 + std::count(cell.text.begin(), cell.text.end(), '\n');
-  if (lines <= 20) return code;
-  return fmt::format("<details>\n<summary>Helpers, {} lines</summary>\n{}</details>\n", lines, code);
-}
-
 std::string code_cell(const Cell& cell, bool in_main, const Outputs& outputs) {
-  const std::string code = fmt::format("<pre><code>{}</code></pre>\n", highlight_cpp(cell.text));
-  std::string html = fmt::format("<div class=\"cell{}\">\n{}", cell.kind == CellKind::code ? "" : " aside",
-                                 in_main ? code : folded(code, cell));
+  std::string html = fmt::format("<pre><code>{}</code></pre>\n", highlight_cpp(cell.text));
+  // Helpers before main that would fill a screen are folded: the story comes first.
+  if (const auto lines = 1 + std::count(cell.text.begin(), cell.text.end(), '\n'); !in_main && lines > 20)
+    html = fmt::format("<details>\n<summary>Helpers, {} lines</summary>\n{}</details>\n", lines, html);
+  html = fmt::format("<div class=\"cell{}\">\n{}", cell.kind == CellKind::code ? "" : " aside", html);
   for (const Output& output : outputs)
     html += output.kind == Output::picture
                 ? figure(output)
@@ -198,31 +179,32 @@ ProgramRun run_program(const fs::path& program, const std::vector<std::string>& 
   return {content_of(output), content_of(error), code};
 }
 
-std::vector<Outputs> split_output(const ProgramRun& run, std::size_t cells, int* last_cell) {
+std::vector<Outputs> split_output(const ProgramRun& run, Index cells, Index* last_cell) {
   std::vector<Outputs> outputs(cells);
-  int last = -1;
+  Index last = -1;
   for (const Output::Kind kind : {Output::standard_output, Output::standard_error}) {
+    std::string_view left = kind == Output::standard_output ? run.standard_output : run.standard_error;
     Outputs early;  // said before the first cell: goes to it
-    int current = -1;
-    const auto here = [&]() -> Outputs& {
-      return current < 0 ? early : outputs[static_cast<std::size_t>(current)];
-    };
-    read_stream(
-        kind == Output::standard_output ? run.standard_output : run.standard_error,
-        [&](std::string_view line) {
-          if (const int cell = announced_cell(line, cells); cell >= 0) {
-            current = last = cell;
-            here().insert(here().end(), early.begin(), early.end());
-            early.clear();
-          } else if (line.substr(0, 8) == "picture ") {
-            const std::size_t tab = std::min(line.find('\t'), line.size());
-            here().push_back({Output::picture, std::string(line.substr(std::min(tab + 1, line.size()))),
-                              fs::path(line.substr(8, tab - 8))});
-          }
-        },
-        [&](std::string_view text) { add_text(here(), kind, text); });
+    Outputs* here = &early;
+    while (!left.empty()) {
+      const std::size_t mark = std::min(left.find(announcement), left.size());
+      const std::size_t end = std::min(left.find('\n', mark), left.size());
+      add_text(*here, kind, left.substr(0, mark));
+      const std::string_view line = left.substr(std::min(mark + 1, end), end - std::min(mark + 1, end));
+      left.remove_prefix(std::min(end + 1, left.size()));
+      if (const Index cell = announced_cell(line, cells); cell >= 0) {
+        last = cell;
+        here = &outputs[cell];
+        here->insert(here->end(), early.begin(), early.end());
+        early.clear();
+      } else if (line.starts_with("picture ")) {
+        const std::size_t tab = std::min(line.find('\t'), line.size());
+        here->push_back({Output::picture, std::string(line.substr(std::min(tab + 1, line.size()))),
+                         fs::path(line.substr(8, tab - 8))});
+      }
+    }
     if (early.empty() || cells == 0) continue;
-    Outputs& end = last < 0 ? outputs.back() : outputs[static_cast<std::size_t>(last)];
+    Outputs& end = last < 0 ? outputs.back() : outputs[last];
     end.insert(end.end(), early.begin(), early.end());
   }
   if (last_cell) *last_cell = last;
@@ -231,15 +213,15 @@ std::vector<Outputs> split_output(const ProgramRun& run, std::size_t cells, int*
 
 std::string Notebook::title() const {
   for (const Cell& cell : cells)
-    if (cell.kind == CellKind::markdown && cell.text.substr(0, 2) == "# ")
-      return plain_text(std::string_view(cell.text).substr(2, cell.text.find('\n') - 2));
+    if (cell.kind == CellKind::markdown && cell.text.starts_with("# "))
+      return plain_text(cell.text.substr(0, cell.text.find('\n')));
   return name;
 }
 
 std::string to_ipynb(const Notebook& notebook) {
   Json cells = Json::array();
   int count = 0;
-  for (std::size_t i = 0; i < notebook.cells.size(); ++i) {
+  for (Index i = 0; i < std::ssize(notebook.cells); ++i) {
     const Cell& cell = notebook.cells[i];
     Json metadata = Json::object();
     if (!cell.tags.empty()) metadata["tags"] = cell.tags;
@@ -248,46 +230,38 @@ std::string to_ipynb(const Notebook& notebook) {
     entry["metadata"] = metadata;
     if (cell.kind == CellKind::code) {
       entry["outputs"] = Json::array();
-      if (i < notebook.outputs.size()) add_outputs(entry["outputs"], notebook.outputs[i]);
+      if (i < std::ssize(notebook.outputs)) add_outputs(entry["outputs"], notebook.outputs[i]);
     }
-    entry["source"] = lines_of(cell.text);
+    entry["source"] = text_lines(cell.text);
     cells.push_back(std::move(entry));
   }
-  const Json json = {
-      {"cells", std::move(cells)},
-      {"metadata",
-       {{"kernelspec",
-         {{"display_name", "C++20 (attention.cpp)"}, {"language", "c++"}, {"name", "attention-cpp"}}},
-        {"language_info",
-         {{"name", "c++"},
-          {"file_extension", ".cpp"},
-          {"mimetype", "text/x-c++src"},
-          {"codemirror_mode", "text/x-c++src"},
-          {"pygments_lexer", "cpp"}}}}},
-      {"nbformat", 4},
-      {"nbformat_minor", 5}};
-  // A program may print bytes that are not UTF-8: the file has to be all the same.
+  const Json json = {{"cells", std::move(cells)},
+                     {"metadata", Json::parse(notebook_metadata)},
+                     {"nbformat", 4},
+                     {"nbformat_minor", 5}};
+  // A program may print bytes that are not UTF-8; the file must not hold them.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::vector<Cell> cells_of_ipynb(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("cells") || !json["cells"].is_array())
-    fail("not a notebook: there is no list of cells");
   std::vector<Cell> cells;
-  for (const auto& entry : json["cells"]) {
-    Cell cell;
-    const std::string kind = entry.value("cell_type", "");
-    for (const CellKind known : {CellKind::markdown, CellKind::code, CellKind::raw})
-      if (kind == name_of(known)) cell.kind = known;
-    if (kind != name_of(cell.kind)) fail("not a notebook: a cell of kind '{}'", kind);
-    const auto& source = entry.at("source");
-    if (source.is_string())
-      cell.text = source.get<std::string>();
-    else
-      for (const auto& line : source) cell.text += line.get<std::string>();
-    cell.tags = entry.value("metadata", nlohmann::json::object()).value("tags", std::vector<std::string>{});
-    cells.push_back(std::move(cell));
+  try {
+    const auto json = nlohmann::json::parse(text);
+    for (const auto& entry : json.at("cells")) {
+      Cell cell;
+      const std::string kind = entry.at("cell_type");
+      for (const CellKind known : {CellKind::markdown, CellKind::code, CellKind::raw})
+        if (kind == name_of(known)) cell.kind = known;
+      if (kind != name_of(cell.kind)) fail("not a notebook: a cell of kind '{}'", kind);
+      const auto& source = entry.at("source");
+      if (source.is_string()) cell.text = source;
+      if (!source.is_string())
+        for (const std::string line : source) cell.text += line;
+      cell.tags = entry.value("metadata", nlohmann::json::object()).value("tags", cell.tags);
+      cells.push_back(std::move(cell));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    fail("not a notebook: {}", error.what());
   }
   return cells;
 }
@@ -297,7 +271,7 @@ std::string to_html(const Notebook& notebook, const fs::path& source_folder) {
   MarkdownOptions options;
   options.ids = &ids;
   options.image = [&](std::string_view address) { return data_uri(source_folder / address); };
-  // Another notebook is a page beside this one.
+  // Another notebook has its page beside this one.
   options.link = [&](std::string_view address) -> std::string {
     const std::size_t end = std::min(address.find('#'), address.size());
     const fs::path target = source_folder / address.substr(0, end);
@@ -306,26 +280,26 @@ std::string to_html(const Notebook& notebook, const fs::path& source_folder) {
   };
   const std::vector<bool> in_main = cells_in_main(notebook.cells);
   std::string body = "<main class=\"sheet\">\n";
-  for (std::size_t i = 0; i < notebook.cells.size(); ++i) {
+  for (Index i = 0; i < std::ssize(notebook.cells); ++i) {
     const Cell& cell = notebook.cells[i];
     if (cell.kind == CellKind::markdown)
       body += markdown_to_html(cell.text, options);
     else if (cell.kind == CellKind::code || cell.active())
-      body += code_cell(cell, in_main[i], i < notebook.outputs.size() ? notebook.outputs[i] : Outputs{});
+      body += code_cell(cell, in_main[i], i < std::ssize(notebook.outputs) ? notebook.outputs[i] : Outputs{});
   }
   body += fmt::format(
       "</main>\n<footer>Made by <code>make notebooks</code> from notebooks_cpp/{}.cpp, "
       "attention.cpp</footer>",
       escape_html(notebook.name));
-  return html_page({.title = notebook.title(), .body = body, .description = "", .style = ""});
+  return html_page({.title = notebook.title(), .body = body});
 }
 
 void make_notebook(const fs::path& source, const fs::path& program, const fs::path& out,
                    const std::vector<std::string>& arguments) {
   Notebook notebook{source.stem().string(), parse_percent(read_file(source), source.string()), {}};
   const ProgramRun run = run_program(program, arguments);
-  int last = -1;
-  notebook.outputs = split_output(run, notebook.cells.size(), &last);
+  Index last = -1;
+  notebook.outputs = split_output(run, std::ssize(notebook.cells), &last);
   if (run.exit_code != 0) {
     const std::string ended = run.exit_code > 128 ? fmt::format("signal {}", run.exit_code - 128)
                                                   : fmt::format("exit code {}", run.exit_code);
@@ -334,8 +308,8 @@ void make_notebook(const fs::path& source, const fs::path& program, const fs::pa
     if (last < 0)
       throw CellError(fmt::format("{}: failed before its first cell ({})\n{}", source.string(), ended,
                                   indented(run.standard_output + run.standard_error)));
-    const Cell& cell = notebook.cells[static_cast<std::size_t>(last)];
-    for (const Output& output : notebook.outputs[static_cast<std::size_t>(last)])
+    const Cell& cell = notebook.cells[last];
+    for (const Output& output : notebook.outputs[last])
       if (output.kind != Output::picture) said += output.text;
     throw CellError(fmt::format("{}:{}: this cell failed ({}):\n{}  and the program said:\n{}",
                                 source.string(), cell.line, ended, indented(cell.text), indented(said)));

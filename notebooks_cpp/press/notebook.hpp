@@ -1,15 +1,16 @@
-// From a notebook's source and its program to a notebook to read: .ipynb (nbformat 4.5) and .html, each with
-// everything that the cells printed and drew inside.
+// Turns a notebook's source and its program into a notebook to read: .ipynb (nbformat 4.5) and .html, each
+// with all that the cells printed and drew.
 //
 //   ProgramRun run = run_program("build/notebooks/01_attention_by_hand", {"--fast"});
-//   Notebook notebook{"01_attention_by_hand", cells, split_output(run, cells.size())};
+//   Notebook notebook{"01_attention_by_hand", cells, split_output(run, std::ssize(cells))};
 //   to_ipynb(notebook); to_html(notebook);
 //
-// notebooks_cpp/notebook.hpp tells how the program says which cell it is in. Under a cell stand its standard
+// notebooks_cpp/notebook.hpp tells how the program says which cell it is in. Under a cell come its standard
 // output and pictures in order, then its standard error.
 #pragma once
 
 #include <filesystem>  // path
+#include <stdexcept>   // runtime_error
 #include <string>      // string
 #include <vector>      // vector
 
@@ -26,14 +27,14 @@ using Outputs = std::vector<Output>;
 
 struct ProgramRun {
   std::string standard_output, standard_error;
-  int exit_code = 0;  // 128 + signal if a signal ended it, as a shell says it
+  int exit_code = 0;  // 128 + signal if a signal ended it, as in a shell
 };
 
 // Runs with ATTN_NOTEBOOK=1, without input. Throws if the program cannot be started.
 ProgramRun run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments);
 
-// What belongs to which of `cells` cells. `last_cell`, if wanted: the one that ran last, -1 if none did.
-std::vector<Outputs> split_output(const ProgramRun& run, std::size_t cells, int* last_cell = nullptr);
+// What each of `cells` cells printed and drew. `last_cell`, if wanted: the one that ran last, -1 if none did.
+std::vector<Outputs> split_output(const ProgramRun& run, Index cells, Index* last_cell = nullptr);
 
 struct Notebook {
   std::string name;
@@ -43,17 +44,15 @@ struct Notebook {
 };
 
 std::string to_ipynb(const Notebook& notebook);
-// The cells of an .ipynb, whoever wrote it; outputs are left behind.
+// The cells of an .ipynb, also of one that Jupyter wrote, without their outputs.
 std::vector<Cell> cells_of_ipynb(const std::string& json);
 
 // `source_folder`: pictures and links of the text are relative to it.
 std::string to_html(const Notebook& notebook, const std::filesystem::path& source_folder = ".");
 
 // A cell that failed: which one, and what the program said.
-struct CellError : std::exception {
-  std::string message;
-  explicit CellError(std::string text) : message(std::move(text)) {}
-  const char* what() const noexcept override { return message.c_str(); }
+struct CellError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 // Runs `program` and writes OUT/NAME.ipynb and OUT/NAME.html, or throws CellError and writes nothing.

@@ -1,10 +1,10 @@
-// What check_pages asks of a page: functions in JavaScript that run inside of it.
+// What check_pages asks a page: functions in JavaScript that run in it.
 #pragma once
 
 namespace attn::press {
 
-// A function: (whether to try its search) -> its links, anchors and broken pictures. It waits for the
-// pictures, also for those that the browser would load only when they come into sight.
+// (whether to try its search) -> its links, anchors and broken pictures. It waits for the pictures, also for
+// those that the browser would load only when the reader scrolls to them.
 constexpr const char* read_page = R"((async try_search => {
   for (const image of document.images) image.loading = 'eager';
   await Promise.all([...document.images].filter(image => !image.complete).map(image => new Promise(done => {
@@ -41,8 +41,7 @@ constexpr const char* read_page = R"((async try_search => {
   };
 }))";
 
-// A function: (the width of the window) -> nothing, or how wide the page is and what sticks out; that is not
-// in a box that scrolls by itself.
+// (the window's width) -> null, or how wide the page is and what sticks out; boxes that scroll do not count.
 constexpr const char* read_width = R"((async width => {
   while (innerWidth !== width) await new Promise(done => setTimeout(done, 5));
   const page = document.documentElement;
@@ -57,7 +56,7 @@ constexpr const char* read_width = R"((async width => {
   return {width: page.scrollWidth, element: [widest.localName, ...widest.classList].join('.')};
 }))";
 
-// A function: () -> text that is hard to read, by the measure of WCAG 2: a contrast below 4.5, or below 3 if
+// () -> text that is hard to read, by the measure of WCAG 2: a contrast below 4.5, or below 3 if
 // it is large.
 constexpr const char* read_contrast = R"((() => {
   const context = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});

@@ -2,38 +2,21 @@
 
 #include <fmt/format.h>  // format
 
-#include <algorithm>          // find
-#include <nlohmann/json.hpp>  // the list of tags
+#include <algorithm>          // find, min
+#include <iterator>           // ssize
+#include <nlohmann/json.hpp>  // json
 
 #include "core/error.hpp"
+#include "notebooks_cpp/press/lines.hpp"
 
 namespace attn::press {
 namespace {
 
 constexpr std::string_view marker = "// %%";
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    lines.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 bool is_marker(std::string_view line) {
-  return line.substr(0, marker.size()) == marker &&
-         (line.size() == marker.size() || line[marker.size()] == ' ' || line[marker.size()] == '\t');
-}
-
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+  return line.starts_with(marker) &&
+         (line.size() == marker.size() || is_blank(line.substr(marker.size(), 1)));
 }
 
 // `// %% [markdown] tags=["a", "b"]`, without its first five characters.
@@ -51,7 +34,7 @@ Cell cell_of_marker(std::string_view rest, const std::string& place) {
       fail("{}: a cell of kind {}; there are [markdown], [raw] and, without a word, code", place, kind);
     rest = trimmed(rest.substr(kind.size()));
   }
-  if (rest.substr(0, 5) == "tags=") {
+  if (rest.starts_with("tags=")) {
     const auto list = nlohmann::json::parse(rest.substr(5), nullptr, false);
     if (!list.is_array()) fail("{}: tags are a list of words: tags=[\"active-cpp\"]", place);
     for (const auto& tag : list) {
@@ -61,7 +44,7 @@ Cell cell_of_marker(std::string_view rest, const std::string& place) {
     rest = {};
   }
   if (!rest.empty())
-    fail("{}: '{}' cannot stand behind // %%; there are [markdown], [raw] and tags=[...]", place, rest);
+    fail("{}: '{}' cannot follow // %%; there are [markdown], [raw] and tags=[...]", place, rest);
   if (cell.active()) cell.kind = CellKind::raw;
   return cell;
 }
@@ -70,7 +53,7 @@ bool is_commented(const Cell& cell) { return cell.kind != CellKind::code && !cel
 
 std::string_view without_comment(std::string_view line, const std::string& place) {
   if (is_blank(line)) return {};
-  if (line.substr(0, 2) != "//") fail("{}: a line of text that does not start with //: {}", place, line);
+  if (!line.starts_with("//")) fail("{}: a line of text that does not start with //: {}", place, line);
   return line.substr(line.size() > 2 && line[2] == ' ' ? 3 : 2);
 }
 
@@ -80,12 +63,12 @@ bool Cell::active() const { return std::find(tags.begin(), tags.end(), "active-c
 
 std::vector<Cell> parse_percent(std::string_view text, const std::string& name) {
   std::vector<Cell> cells;
-  const std::vector<std::string_view> lines = lines_of(text);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
+  const std::vector<std::string> lines = lines_of(text);
+  for (Index i = 0; i < std::ssize(lines); ++i) {
     const std::string place = fmt::format("{}:{}", name, i + 1);
     if (is_marker(lines[i])) {
-      cells.push_back(cell_of_marker(lines[i].substr(marker.size()), place));
-      cells.back().line = static_cast<int>(i) + 2;
+      cells.push_back(cell_of_marker(std::string_view(lines[i]).substr(marker.size()), place));
+      cells.back().line = i + 2;
     } else if (!cells.empty()) {
       Cell& cell = cells.back();
       cell.text += is_commented(cell) ? without_comment(lines[i], place) : lines[i];
@@ -95,7 +78,7 @@ std::vector<Cell> parse_percent(std::string_view text, const std::string& name) 
     }
   }
   if (cells.empty()) fail("{}: no cells: a cell begins with // %%", name);
-  for (Cell& cell : cells) cell.text.erase(cell.text.find_last_not_of(" \t\n") + 1);
+  for (Cell& cell : cells) cell.text.erase(cell.text.find_last_not_of(" \t\r\n") + 1);
   return cells;
 }
 
@@ -106,15 +89,11 @@ std::string to_percent(const std::vector<Cell>& cells) {
     text += marker;
     if (cell.kind == CellKind::markdown) text += " [markdown]";
     if (cell.kind == CellKind::raw && !cell.active()) text += " [raw]";
-    for (std::size_t i = 0; i < cell.tags.size(); ++i)
+    for (Index i = 0; i < std::ssize(cell.tags); ++i)
       text += (i == 0 ? " tags=[" : ", ") + nlohmann::json(cell.tags[i]).dump();
     text += cell.tags.empty() ? "\n" : "]\n";
-    for (const std::string_view line : lines_of(cell.text)) {
-      const std::string written = fmt::format("{}{}",
-                                              !is_commented(cell) ? ""
-                                              : line.empty()      ? "//"
-                                                                  : "// ",
-                                              line);
+    for (const std::string& line : lines_of(cell.text)) {
+      const std::string written = (!is_commented(cell) ? "" : line.empty() ? "//" : "// ") + line;
       if (is_marker(written)) fail("a cell has the line `{}`, which would begin a new cell", written);
       text += written + '\n';
     }
@@ -125,7 +104,7 @@ std::string to_percent(const std::vector<Cell>& cells) {
 std::vector<bool> cells_in_main(const std::vector<Cell>& cells) {
   std::vector<bool> inside(cells.size());
   bool in_main = false;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (Index i = 0; i < std::ssize(cells); ++i) {
     if (cells[i].active()) in_main = !in_main && cells[i].text.find("main(") != std::string::npos;
     inside[i] = in_main && cells[i].kind == CellKind::code;
   }
@@ -135,13 +114,10 @@ std::vector<bool> cells_in_main(const std::vector<Cell>& cells) {
 std::string tangle(std::string_view text, const std::string& name) {
   const std::vector<bool> inside = cells_in_main(parse_percent(text, name));
   std::string program = fmt::format("#line 1 \"{}\"\n", name);
-  std::size_t cell = 0;
-  for (const std::string_view line : lines_of(text)) {
+  Index cell = 0;
+  for (const std::string& line : lines_of(text)) {
     const bool begins = is_marker(line);
-    if (begins && inside[cell])
-      program += fmt::format("::attn::notebook::cell({});\n", cell);
-    else
-      program += fmt::format("{}\n", line);
+    program += (begins && inside[cell] ? fmt::format("::attn::notebook::cell({});", cell) : line) + "\n";
     cell += begins;
   }
   return program;

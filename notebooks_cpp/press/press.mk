@@ -1,12 +1,14 @@
 # --- notebooks: one C++ file is a page and a program. notebooks_cpp/press/percent.hpp tells how ---
-PRESS_OBJECTS  := $(patsubst %.cpp,$(O)/%.o,$(PRESS_SOURCES))
+PRESS_OBJECTS  := $(patsubst %.cpp,$(O)/%.o,$(PRESS_SOURCES) lessons/coach/mistakes.cpp)
 NOTEBOOK_NAMES := $(notdir $(basename $(sort $(wildcard notebooks_cpp/[0-9]*.cpp))))
 NOTEBOOKS      := $(NOTEBOOK_NAMES:%=$(B)/notebooks/%)
 # What a notebook may use besides the library: lesson 13's translator.
-NOTEBOOK_OBJECTS := $(patsubst %.cpp,$(O)/%.o,notebooks_cpp/notebook.cpp lessons/support/lesson.cpp lessons/support/options.cpp \
+NOTEBOOK_OBJECTS := $(SUPPORT_OBJECTS) $(patsubst %.cpp,$(O)/%.o,notebooks_cpp/notebook.cpp \
                       $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)))
 
-build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(LIB)
+# md4c reads Markdown. The tests in double are without the press, see the Makefile.
+build/press $(if $(filter double,$(VARIANT)),,$(B)/tests/unit): LDLIBS += -lmd4c
+build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(SUPPORT_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 $(B)/notebooks/%.cpp: notebooks_cpp/%.cpp notebooks_cpp/press/percent.cpp | build/press
 	@mkdir -p $(@D)
@@ -34,7 +36,7 @@ book: build/packages.ok  ## make pages of lessons, exercises and annotated sourc
 
 # --- the pages, looked at in a browser: see notebooks_cpp/press/check_pages.hpp ---
 build/check_pages: $(patsubst %,$(O)/notebooks_cpp/press/%.o,check_pages_main check_pages chromium) \
-                   $(O)/lessons/support/options.o $(LIB)
+                   $(SUPPORT_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 .PHONY: check-pages

@@ -1,10 +1,17 @@
 #include "notebooks_cpp/press/source.hpp"
 
 #include <algorithm>  // min
+#include <iterator>   // ssize
 #include <utility>    // move
+
+#include "core/error.hpp"
+#include "notebooks_cpp/press/lines.hpp"   // lines_of
+#include "notebooks_cpp/press/tokens.hpp"  // tokens
 
 namespace attn::press {
 namespace {
+
+constexpr int deepest = 100;
 
 bool closes(std::string_view open, std::string_view close) {
   return (open == "(" && close == ")") || (open == "[" && close == "]") || (open == "{" && close == "}") ||
@@ -12,50 +19,73 @@ bool closes(std::string_view open, std::string_view close) {
 }
 
 bool is_macro_name(std::string_view name) {
-  return name.size() > 1 && name.find_first_of("abcdefghijklmnopqrstuvwxyz~") == std::string_view::npos;
+  return name.size() > 1 && name.find_first_of("abcdefghijklmnopqrstuvwxyz~") == name.npos;
 }
 
-// Reads declarations from the tokens, comments and directives set aside.
+// Where a declaration stands: the namespaces and the classes around it.
+struct Scope {
+  std::string within, type;
+  bool internal = false;
+};
+
+// Comments that belong together: above a declaration, or at the end of a line and going on below it.
+struct Block {
+  std::string text;
+  Index first_line, last_line, column;
+  bool remark;  // follows code on its line
+};
+
+// Reads declarations from the tokens; directives are left out, comments set aside.
 class Scanner {
  public:
   explicit Scanner(std::string_view source) : lines_(lines_of(source)) {
-    int last_line = 0;
+    Index last_line = 0;
     for (const Token& token : tokens(source)) {
-      if (token.kind == Token::Kind::Comment)
-        comments_.push_back({token, token.line != last_line});
-      else if (token.kind != Token::Kind::Directive)
+      if (!token.in_directive && token.kind == Token::Kind::comment)
+        add_comment(token, token.line == last_line);
+      else if (!token.in_directive)
         tokens_.push_back(token);
       last_line = token.last_line;
     }
   }
 
   std::vector<Declaration> scan() {
-    while (at_ < tokens_.size()) {
-      scope({}, {}, false);
-      ++at_;  // a brace too many: nothing of this project, but no reason to stop
+    while (at_ < count()) {
+      scope({}, false);
+      ++at_;  // a brace too many: not in this project, but no reason to stop
     }
     return std::move(found_);
   }
 
  private:
-  struct Comment {
-    Token token;
-    bool alone;  // on its line
-  };
+  // A comment alone on its line goes on with the one on the line before; with a remark only in its column.
+  void add_comment(const Token& token, bool remark) {
+    const std::string text = comment_text(token.text);
+    const Block* before = blocks_.empty() ? nullptr : &blocks_.back();
+    if (!remark && before && before->last_line == token.line - 1 &&
+        (!before->remark || before->column == token.column)) {
+      blocks_.back().text += "\n" + text;
+      blocks_.back().last_line = token.last_line;
+    } else {
+      blocks_.push_back({text, token.line, token.last_line, token.column, remark});
+    }
+  }
 
-  // A source may end in the middle of anything: behind the last token there is the last one again.
-  const Token& token(std::size_t i) const { return tokens_[std::min(i, tokens_.size() - 1)]; }
-  std::string_view text(std::size_t i) const { return i < tokens_.size() ? tokens_[i].text : ""; }
+  // A source may end in the middle of anything: past the last token comes the last one again.
+  const Token& token(Index i) const { return tokens_[std::min(i, count() - 1)]; }
+  std::string_view text(Index i) const { return i >= 0 && i < count() ? tokens_[i].text : ""; }
   bool is(std::string_view wanted) const { return text(at_) == wanted; }
-  bool word_at(std::size_t i) const { return i < tokens_.size() && tokens_[i].kind == Token::Kind::Word; }
+  bool word_at(Index i) const { return i >= 0 && i < count() && tokens_[i].kind == Token::Kind::word; }
+  Index last_line_at(Index i) const { return token(i).last_line; }
+  Index count() const { return std::ssize(tokens_); }
 
-  // Behind what closes the bracket at `i`. Brackets inside count; angles only if we began with one.
-  std::size_t behind_bracket(std::size_t i) const {
+  // Past what closes the bracket at `i`. Brackets inside count; angles only if we began with one.
+  Index behind_bracket(Index i) const {
     std::vector<std::string_view> open;
     const bool angles = text(i) == "<";
-    for (; i < tokens_.size(); ++i) {
+    for (; i < count(); ++i) {
       const std::string_view symbol = text(i);
-      if (tokens_[i].kind != Token::Kind::Symbol) continue;
+      if (tokens_[i].kind != Token::Kind::symbol) continue;
       if (symbol == "(" || symbol == "[" || symbol == "{" || (angles && symbol == "<"))
         open.push_back(symbol);
       else if (!open.empty() && closes(open.back(), symbol))
@@ -65,87 +95,93 @@ class Scanner {
     return i;
   }
 
-  // To the semicolon that ends the statement; brackets are skipped whole.
-  void to_semicolon() {
-    while (at_ < tokens_.size() && !is(";") && !is("}"))
-      at_ = is("(") || is("{") || is("[") ? behind_bracket(at_) : at_ + 1;
+  bool is_any(std::string_view symbols) const {
+    return text(at_).size() == 1 && symbols.find(text(at_)[0]) != symbols.npos;
   }
+  // Moves on to the first of the symbols in `ends`; what stands in `brackets` is skipped whole.
+  void skip_to(std::string_view ends, std::string_view brackets) {
+    while (at_ < count() && !is_any(ends)) at_ = is_any(brackets) ? behind_bracket(at_) : at_ + 1;
+  }
+  void to_semicolon() { skip_to(";}", "([{"); }
 
-  void scope(const std::string& within, const std::string& type, bool internal, bool begins_private = false) {
-    bool first = true, hidden = internal || begins_private;
-    while (at_ < tokens_.size() && !is("}")) {
+  void scope(const Scope& here, bool begins_private) {
+    if (++depth_ > deepest) fail("source: namespaces and classes are nested more than {} deep", deepest);
+    Scope inside = here;
+    inside.internal = here.internal || begins_private;
+    bool first = true;
+    while (at_ < count() && !is("}")) {
       if (is(";")) {
         ++at_;
       } else if ((is("public") || is("private") || is("protected")) && text(at_ + 1) == ":") {
-        hidden = internal || !is("public");
+        inside.internal = here.internal || !is("public");
         at_ += 2;
         first = true;
       } else {
-        statement(within, type, hidden, first);
+        statement(inside, first);
         first = false;
       }
     }
+    --depth_;
   }
 
-  void statement(const std::string& within, const std::string& type, bool internal, bool first) {
+  void statement(const Scope& here, bool first) {
     start_ = at_;
     first_ = first;
     while (is("template")) at_ = behind_bracket(at_ + 1);
     while (is("[") && text(at_ + 1) == "[") at_ = behind_bracket(at_);
-    if (text(at_ + 1) == "(" &&
-        is_macro_name(text(at_))) {  // a macro that stands for declarations: not ours to see
+    if (text(at_ + 1) == "(" && is_macro_name(text(at_))) {  // it stands for declarations that we cannot see
       at_ = behind_bracket(at_ + 1);
       return;
     }
     if (is("inline") && text(at_ + 1) == "namespace") ++at_;
-    if (is("namespace")) return name_space(within, internal);
-    if (is("extern") && token(at_ + 1).kind == Token::Kind::String && text(at_ + 2) == "{") {
+    if (is("namespace")) return name_space(here);
+    if (is("extern") && token(at_ + 1).kind == Token::Kind::string && text(at_ + 2) == "{") {
       at_ += 3;
-      scope(within, type, internal);
+      scope(here, false);
       ++at_;
-      return;
+    } else if (is("using") || is("typedef")) {
+      alias(here);
+    } else if (is("friend") || is("static_assert")) {
+      skip_to(";{}", "(");
+      if (is("{")) at_ = behind_bracket(at_);
+    } else if ((is("struct") || is("class") || is("union") || is("enum")) && is_type_definition()) {
+      type_definition(here);
+    } else {
+      function_or_variables(here);
     }
-    if (is("using") || is("typedef")) return alias(within, type, internal);
-    if (is("friend") || is("static_assert")) {
-      while (at_ < tokens_.size() && !is(";") && !is("{") && !is("}"))
-        at_ = is("(") ? behind_bracket(at_) : at_ + 1;
-      at_ = is("{") ? behind_bracket(at_) : at_;
-      return;
-    }
-    if ((is("struct") || is("class") || is("union") || is("enum")) && is_type_definition())
-      return type_definition(within, type, internal);
-    function_or_variables(within, type, internal);
   }
 
-  void name_space(const std::string& within, bool internal) {
+  void name_space(const Scope& here) {
     std::string name;
-    for (++at_; at_ < tokens_.size() && !is("{") && !is(";") && !is("="); ++at_) name += text(at_);
+    for (++at_; at_ < count() && !is_any("{;="); ++at_) name += text(at_);
     if (!is("{")) return to_semicolon();
     ++at_;
-    scope(within + (within.empty() || name.empty() ? "" : "::") + name, {},
-          internal || name.empty() || name == "detail");
+    scope({here.within + (here.within.empty() || name.empty() ? "" : "::") + name,
+           {},
+           here.internal || name.empty() || name == "detail"},
+          false);
     ++at_;
   }
 
-  void alias(const std::string& within, const std::string& type, bool internal) {
+  void alias(const Scope& here) {
     const bool is_typedef = is("typedef");
-    std::size_t name = at_ + 1, keyword = at_;
+    const Index keyword = at_;
+    Index name = at_ + 1;
     to_semicolon();
     if (is_typedef) {  // the last word before the semicolon or the attribute
-      for (std::size_t i = name; i < at_ && text(i) != "__attribute__"; ++i)
+      for (Index i = name; i < at_ && text(i) != "__attribute__"; ++i)
         if (word_at(i)) name = i;
     } else if (text(keyword + 2) != "=") {
       return;  // `using namespace x;`, `using a::b;`
     }
-    add(Declaration::Kind::Alias, std::string(text(name)), name, at_, within, type, internal).defined = true;
+    add(Declaration::Kind::alias, std::string(text(name)), name, at_, here).defined = true;
     ++at_;
   }
 
-  // Whether a body comes before the statement ends: not so for `struct Node;` and `struct tm now = …;`.
+  // Whether a body or a semicolon comes first: not so for `struct tm now = …;` and `struct tm now();`.
   bool is_type_definition() const {
-    for (std::size_t i = at_ + 1; i < tokens_.size();) {
-      if (text(i) == "{") return true;
-      if (text(i) == ";") return true;  // a forward declaration: handled there, too
+    for (Index i = at_ + 1; i < count();) {
+      if (text(i) == "{" || text(i) == ";") return true;
       if (text(i) == "=") return false;
       if (text(i) == "(" && text(i - 1) != "alignas" && text(i - 1) != "__attribute__") return false;
       i = text(i) == "(" || text(i) == "[" || text(i) == "<" ? behind_bracket(i) : i + 1;
@@ -153,40 +189,35 @@ class Scanner {
     return false;
   }
 
-  void type_definition(const std::string& within, const std::string& type, bool internal) {
+  void type_definition(const Scope& here) {
     const bool is_enum = is("enum"), is_class = is("class");
-    std::size_t name = 0;
-    for (++at_; at_ < tokens_.size() && !is("{") && !is(";") && !is(":");) {
+    Index name = 0;
+    for (++at_; at_ < count() && !is_any("{;:");) {
       if (word_at(at_) && !is("class") && !is("final") && !is("alignas") && !is("__attribute__")) name = at_;
-      at_ = is("(") || is("[") || is("<") ? behind_bracket(at_) : at_ + 1;
+      at_ = is_any("([<") ? behind_bracket(at_) : at_ + 1;
     }
-    const std::size_t head = at_;
-    while (at_ < tokens_.size() && !is("{") && !is(";")) ++at_;
-    if (is(";")) return;
-    if (name == 0) {  // `enum { a, b };`, a nameless struct
-      at_ = behind_bracket(at_);
-      return to_semicolon();
-    }
-    const std::size_t behind = behind_bracket(at_);
-    const std::size_t index = found_.size();
-    add(Declaration::Kind::Type, std::string(text(name)), name, is_enum ? behind : head, within, type,
-        internal);
-    found_[index].defined = true;
-    found_[index].last_line = token(behind - 1).last_line;
-    if (is_enum) {
-      at_ = behind;
-    } else {
+    const Index head = at_;
+    skip_to("{;", "");
+    if (is(";")) return;  // a forward declaration
+    const Index behind = behind_bracket(at_);
+    if (name > 0) {  // not `enum { a, b };`
+      Declaration& type =
+          add(Declaration::Kind::type, std::string(text(name)), name, is_enum ? behind : head, here);
+      type.defined = true;
+      type.last_line = last_line_at(behind - 1);
       ++at_;
-      const std::string inner = qualified(found_[index]);
-      scope(within, inner, internal, is_class);
-      at_ = behind;
+      if (!is_enum) scope({here.within, qualified(type), here.internal}, is_class);
     }
+    at_ = behind;
     to_semicolon();
   }
 
-  void function_or_variables(const std::string& within, const std::string& type, bool internal) {
-    for (; at_ < tokens_.size() && !is("}"); ++at_) {
-      if (is("operator")) return function(operator_name(), within, type, internal);
+  void function_or_variables(const Scope& here) {
+    for (; at_ < count() && !is("}"); ++at_) {
+      if (is("operator")) {
+        const Index name = at_;
+        return function(operator_name(), name, here);
+      }
       if (is("<") && at_ > start_ && word_at(at_ - 1)) at_ = behind_bracket(at_) - 1;
       if (is("[") && text(at_ + 1) == "[") at_ = behind_bracket(at_) - 1;
       if (is("(")) {
@@ -194,74 +225,68 @@ class Scanner {
         if (before == "alignas" || before == "__attribute__" || before == "decltype" || before == "explicit")
           at_ = behind_bracket(at_) - 1;
         else if (text(at_ + 1) == "*")
-          return variables(within, type, internal);  // a pointer to a function
+          return variables(here);  // a pointer to a function
         else if (at_ > start_ && word_at(at_ - 1))
-          return function(std::string(before), within, type, internal);
+          return function(std::string(before), at_ - 1, here);
       }
-      if (is("=") || is(";") || is("{") || is(",") || (is("[") && text(at_ + 1) != "[") || is(":"))
-        return variables(within, type, internal);
+      if (is_any("=;{,:") || (is("[") && text(at_ + 1) != "[")) return variables(here);
     }
   }
 
-  // `operator` stands at at_; afterwards the parameters do.
+  // at_ is at `operator`, and afterwards at the parameters.
   std::string operator_name() {
     std::string name = "operator";
     ++at_;
     if (is("(")) name += "()", at_ += 2;
-    for (; at_ < tokens_.size() && !is("("); ++at_)
+    for (; at_ < count() && !is("("); ++at_)
       name += (word_at(at_) && name == "operator" ? " " : "") + std::string(text(at_));
     return name;
   }
 
-  // The parameters stand at at_.
-  void function(std::string name, const std::string& within, std::string type, bool internal) {
-    const bool is_operator = name.starts_with("operator");
-    std::size_t place = at_ - 1;
-    while (is_operator && text(place) != "operator") --place;
-    if (place > start_ && text(place - 1) == "~") name = "~" + name;
-    const std::size_t parameters = at_;
+  // at_ is at the parameters.
+  void function(std::string name, Index name_at, const Scope& here) {
+    Index before = name_at;
+    if (name_at > start_ && text(name_at - 1) == "~") name = "~" + name, --before;
+    const Index parameters = at_;
     at_ = behind_bracket(at_);
-    const std::size_t parameters_end = at_;
-    while (at_ < tokens_.size() && !is(";") && !is("{") && !is("=") && !is(":") && !is("}"))
-      at_ = is("(") || is("[") ? behind_bracket(at_) : at_ + 1;
+    const Index parameters_end = at_;
+    skip_to(";{=:}", "([");
     const bool settled = is("=");  // by default, delete or 0: no body will follow elsewhere
     if (settled) to_semicolon();
-    const std::size_t head = at_;
+    const Index head = at_;
     if (is(":")) constructor_initialisers();
     const bool defined = is("{");
 
     // `Tensor::at`, `Attention<T>::run`: the scope is written before the name.
+    Scope scope = here;
     std::string outer;
-    std::size_t before = place - (name[0] == '~' ? 1 : 0);
-    while (before > start_ + 1 && text(before - 1) == "::" && word_at(before - 2)) {
+    for (; before > start_ + 1 && text(before - 1) == "::" && word_at(before - 2); before -= 2)
       outer = std::string(text(before - 2)) + (outer.empty() ? "" : "::") + outer;
-      before -= 2;
-    }
-    if (!outer.empty()) type += (type.empty() ? "" : "::") + outer;
+    if (!outer.empty()) scope.type += (scope.type.empty() ? "" : "::") + outer;
 
-    Declaration& declaration = add(Declaration::Kind::Function, name, place, head, within, type, internal);
+    Declaration& declaration = add(Declaration::Kind::function, name, name_at, head, scope);
     declaration.defined = defined || settled;
     declaration.parameters = without_defaults(parameters + 1, parameters_end - 1);
     if (defined) {
       at_ = behind_bracket(at_);
-      declaration.last_line = token(at_ - 1).last_line;
+      declaration.last_line = last_line_at(at_ - 1);
     }
     if (is(";")) ++at_;
   }
 
   void constructor_initialisers() {
-    while (at_ < tokens_.size() && !is(";")) {
+    while (at_ < count() && !is(";")) {
       ++at_;  // the colon or a comma
-      while (at_ < tokens_.size() && !is("(") && !is("{")) at_ = is("<") ? behind_bracket(at_) : at_ + 1;
+      skip_to("({", "<");
       at_ = behind_bracket(at_);
       while (is(".")) ++at_;
       if (!is(",")) return;
     }
   }
 
-  std::string without_defaults(std::size_t begin, std::size_t end) const {
+  std::string without_defaults(Index begin, Index end) const {
     std::string result;
-    for (std::size_t i = begin; i < end; ++i) {
+    for (Index i = begin; i < end; ++i) {
       if (text(i) == "=")
         while (i < end && text(i) != ",") i = text(i) == "(" || text(i) == "{" ? behind_bracket(i) : i + 1;
       if (i >= end) break;
@@ -272,101 +297,69 @@ class Scanner {
   }
 
   // at_ is at what follows the first name. One declaration for each name.
-  void variables(const std::string& within, const std::string& type, bool internal) {
-    std::vector<std::size_t> names;
-    std::size_t head = 0;
-    for (std::size_t name = at_ - 1; at_ < tokens_.size() && !is("}"); name = at_++) {
+  void variables(const Scope& here) {
+    std::vector<Index> names;
+    Index head = 0;
+    for (Index name = at_ - 1; at_ < count() && !is("}"); name = at_++) {
       if (is("(") && text(at_ + 1) == "*") {  // a pointer to a function: (*name)(…)
         name = at_ + 2;
         at_ = behind_bracket(behind_bracket(at_));
       }
       while (is("[")) at_ = behind_bracket(at_);
       if (is(":")) at_ += 2;  // bits
-      if (is("=") || is("{") || is(",") || is(";")) {
-        if (word_at(name)) names.push_back(name);
-        if (!is(",") && !is(";") && head == 0) head = at_;
-        while (at_ < tokens_.size() && !is(",") && !is(";") && !is("}"))
-          at_ = is("(") || is("{") || is("[") ? behind_bracket(at_)
-                : is("<") && word_at(at_ - 1) ? behind_angle(at_)
-                                              : at_ + 1;
-        if (is(";")) break;
-      }
+      if (!is_any("={,;")) continue;
+      if (word_at(name)) names.push_back(name);
+      if (!is_any(",;") && head == 0) head = at_;
+      while (at_ < count() && !is_any(",;}"))
+        at_ = is_any("({[") ? behind_bracket(at_) : is("<") && word_at(at_ - 1) ? behind_angle(at_) : at_ + 1;
+      if (is(";")) break;
     }
-    const std::size_t signature_end =
-        names.size() == 1 && token(names[0]).line != text_line(at_) ? head : at_;
-    for (const std::size_t name : names)
-      add(Declaration::Kind::Variable, std::string(text(name)), name, signature_end ? signature_end : at_,
-          within, type, internal)
-          .last_line = text_line(at_);
+    // An initialiser of several lines is no part of the signature.
+    const bool long_one = names.size() == 1 && head > 0 && token(names[0]).line != last_line_at(at_);
+    for (const Index name : names)
+      add(Declaration::Kind::variable, std::string(text(name)), name, long_one ? head : at_, here).last_line =
+          last_line_at(at_);
     if (is(";")) ++at_;
   }
 
   // In an initialiser `<` is a template if its `>` comes before the statement ends.
-  std::size_t behind_angle(std::size_t i) const {
-    const std::size_t behind = behind_bracket(i);
-    for (std::size_t k = i; k < behind; ++k)
+  Index behind_angle(Index i) const {
+    const Index behind = behind_bracket(i);
+    for (Index k = i; k < behind; ++k)
       if (text(k) == ";") return i + 1;
     return behind;
   }
 
-  int text_line(std::size_t i) const { return i < tokens_.size() ? tokens_[i].last_line : 0; }
-
-  Declaration& add(Declaration::Kind kind, const std::string& name, std::size_t name_at, std::size_t end,
-                   const std::string& within, const std::string& type, bool internal) {
+  // The statement's tokens up to `end` are the signature.
+  Declaration& add(Declaration::Kind kind, const std::string& name, Index name_at, Index end,
+                   const Scope& here) {
     Declaration declaration;
     declaration.kind = kind;
     declaration.name = name;
-    declaration.scope = type;
-    declaration.within = within;
+    declaration.scope = here.type;
+    declaration.within = here.within;
+    declaration.internal = here.internal;
     declaration.signature = joined(start_, end);
     declaration.line = token(name_at).line;
-    declaration.internal = internal;
-    declaration.last_line = text_line(std::min(end, tokens_.size() - 1));
-    const std::size_t above = comment_above(token(start_).line);
-    declaration.first_line = above < comments_.size() ? comments_[above].token.line : token(start_).line;
-    for (std::size_t i = above; i < comments_.size() && comments_[i].token.line < token(start_).line; ++i)
-      declaration.comment += (i == above ? "" : "\n") + comment_text(comments_[i].token.text);
-    declaration.remark = comment_behind(text_line(std::min(end, tokens_.size() - 1)));
-    const int before = declaration.first_line - 2;  // as an index into lines_
-    declaration.after_blank = first_ || before < 0 || lines_[static_cast<std::size_t>(before)].empty();
+    declaration.last_line = last_line_at(end);
+    declaration.first_line = token(start_).line;
+    for (const Block& block : blocks_) {
+      if (block.remark && block.first_line == declaration.last_line) declaration.remark = block.text;
+      if (!block.remark && block.last_line == token(start_).line - 1) {
+        declaration.comment = block.text;
+        declaration.first_line = block.first_line;
+      }
+    }
+    declaration.after_blank =
+        first_ || declaration.first_line == 1 || lines_[declaration.first_line - 2].empty();
     found_.push_back(std::move(declaration));
     return found_.back();
   }
 
-  // The first of the comments that stand directly above `line`, each alone on its line; their number if none.
-  std::size_t comment_above(int line) const {
-    std::size_t first = comments_.size();
-    for (std::size_t i = comments_.size(); i-- > 0;) {
-      if (comments_[i].token.last_line >= line) continue;
-      if (comments_[i].token.last_line != line - 1 || !comments_[i].alone || continues(i)) break;
-      first = i;
-      line = comments_[i].token.line;
-    }
-    return first;
-  }
-
-  // Whether a comment goes on with the one at the end of the line before: same column, one line further.
-  bool continues(std::size_t i) const {
-    if (i == 0 || !comments_[i].alone) return false;
-    const Token &before = comments_[i - 1].token, &token = comments_[i].token;
-    return before.last_line == token.line - 1 && before.column == token.column &&
-           (!comments_[i - 1].alone || continues(i - 1));
-  }
-
-  std::string comment_behind(int line) const {
-    for (std::size_t i = 0; i < comments_.size(); ++i)
-      if (comments_[i].token.line == line && !comments_[i].alone) {
-        std::string result = comment_text(comments_[i].token.text);
-        while (++i < comments_.size() && continues(i)) result += "\n" + comment_text(comments_[i].token.text);
-        return result;
-      }
-    return "";
-  }
-
   // The source between two tokens on one line, without comments.
-  std::string joined(std::size_t begin, std::size_t end) const {
+  std::string joined(Index begin, Index end) const {
     std::string result;
-    for (std::size_t i = begin; i < end && i < tokens_.size(); ++i) {
+    for (Index i = begin; i < std::min(end, count()); ++i) {
       if (i > begin && tokens_[i - 1].text.data() + tokens_[i - 1].text.size() != tokens_[i].text.data())
         result += ' ';
       result += tokens_[i].text;
@@ -376,10 +369,11 @@ class Scanner {
 
   std::vector<std::string> lines_;
   std::vector<Token> tokens_;
-  std::vector<Comment> comments_;
+  std::vector<Block> blocks_;
   std::vector<Declaration> found_;
-  std::size_t at_ = 0, start_ = 0;
-  bool first_ = false;
+  Index at_ = 0, start_ = 0;  // the token that is read; the first of its statement
+  bool first_ = false;        // the statement is the first of its scope
+  int depth_ = 0;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // independent multiply-adds in registers. Measured with the kernel set in use, so AVX2 is held against AVX2.
 #pragma once
 
-#include "core/kernels/gemm_kernels.hpp"
+#include "core/kernels.hpp"
 #include "tests/bench/measure.hpp"
 
 namespace attn::bench {
@@ -11,7 +11,7 @@ inline double fma_peak_gflops() {
   double best = 0;
   for (int round = 0; round < 50; ++round) {
     const double start = thread_seconds();
-    const double flop = kernels().gemm->burn(20000);
+    const double flop = kernels().burn(20000);
     const double rate = flop / (thread_seconds() - start) / 1e9;
     if (rate > best) best = rate;
   }

@@ -109,38 +109,27 @@ struct Settings {
 };
 
 void run(const Case& one, const Settings& settings) {
-  Gemm g{.m = one.m, .n = one.n, .k = one.k, .transpose_a = one.transpose_a, .transpose_b = one.transpose_b};
-  g.lda = g.transpose_a ? g.m : g.k;
-  g.ldb = g.transpose_b ? g.k : g.n;
-  g.ldc = g.n;
-  const Numbers a(one.count * g.m * g.k), b(one.count * g.k * g.n), c(one.count * g.m * g.n);
-  std::vector<Index> a_offset, b_offset, c_offset;
-  for (Index i = 0; i < one.count; ++i) {
-    a_offset.push_back(i * g.m * g.k);
-    b_offset.push_back(i * g.k * g.n);
-    c_offset.push_back(i * g.m * g.n);
-  }
+  const Index m = one.m, n = one.n, k = one.k;
+  const Numbers a(one.count * m * k), b(one.count * k * n), c(one.count * m * n);
+  const ConstMatrix A = one.transpose_a ? ConstMatrix{a.data(), k, m}.T() : ConstMatrix{a.data(), m, k};
+  const ConstMatrix B = one.transpose_b ? ConstMatrix{b.data(), n, k}.T() : ConstMatrix{b.data(), k, n};
+  const Matrix C{c.data(), m, n};
+  const ConstMatrices all_A(A, {one.count}, {m * k}), all_B(B, {one.count}, {k * n});
+  const Matrices all_C(C, {one.count}, {m * n});
 
   std::vector<std::string> names = {"ours"};
   std::vector<double> bars = {0};
-  std::vector<std::function<void()>> functions = {[&] {
-    if (one.count == 1) {
-      gemm(g, a.data(), b.data(), c.data());
-    } else {
-      gemm_batched(g, one.count, a.data(), a_offset.data(), b.data(), b_offset.data(), c.data(),
-                   c_offset.data());
-    }
-  }};
+  std::vector<std::function<void()>> functions = {
+      [&] { one.count == 1 ? gemm(A, B, C) : gemm(all_A, all_B, all_C); }};
 #ifdef ATTN_BENCH_OPENBLAS
   openblas_set_num_threads(settings.threads);
   names.push_back("openblas");
   bars.push_back(one.openblas_bar);
   functions.push_back([&] {
     for (Index i = 0; i < one.count; ++i)
-      cblas_sgemm(CblasRowMajor, g.transpose_a ? CblasTrans : CblasNoTrans,
-                  g.transpose_b ? CblasTrans : CblasNoTrans, int(g.m), int(g.n), int(g.k), 1,
-                  a.data() + a_offset[i], int(g.lda), b.data() + b_offset[i], int(g.ldb), 0,
-                  c.data() + c_offset[i], int(g.ldc));
+      cblas_sgemm(CblasRowMajor, A.transposed ? CblasTrans : CblasNoTrans,
+                  B.transposed ? CblasTrans : CblasNoTrans, int(m), int(n), int(k), 1, all_A[i].data,
+                  int(A.stride), all_B[i].data, int(B.stride), 0, all_C[i].data, int(C.stride));
   });
 #endif
 #ifdef ATTN_BENCH_ONEDNN
@@ -148,24 +137,23 @@ void run(const Case& one, const Settings& settings) {
   bars.push_back(one.onednn_bar);
   functions.push_back([&] {
     for (Index i = 0; i < one.count; ++i)
-      dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1,
-                 a.data() + a_offset[i], g.lda, b.data() + b_offset[i], g.ldb, 0, c.data() + c_offset[i],
-                 g.ldc);
+      dnnl_sgemm(A.transposed ? 'T' : 'N', B.transposed ? 'T' : 'N', m, n, k, 1, all_A[i].data, A.stride,
+                 all_B[i].data, B.stride, 0, all_C[i].data, C.stride);
   });
 #endif
   // The peak takes part as one more contestant: a core's clock changes from minute to minute.
   constexpr Index burn_steps = 5000;
-  functions.push_back([&] { kernels().gemm->burn(burn_steps); });
+  functions.push_back([&] { kernels().burn(burn_steps); });
   const std::vector<double> times =
       bench::best_times(functions, settings.rounds, settings.slice,
                         settings.threads == 1 ? bench::thread_seconds : bench::seconds);
-  const double gflop = 2e-9 * double(one.count * g.m * g.n * g.k);
+  const double gflop = 2e-9 * double(one.count * m * n * k);
   for (std::size_t i = 1; i + 1 < times.size(); ++i) {
     const double ratio = times[i] / times[0];
     fmt::print("ratio {} {}t vs {}: {:.2f}{}\n", one.name, settings.threads, names[i], ratio,
                ratio < bars[i] ? fmt::format("  (below {})", bars[i]) : "");
   }
-  const double peak = settings.threads * 1e-9 * kernels().gemm->burn(burn_steps) / times.back();
+  const double peak = settings.threads * 1e-9 * kernels().burn(burn_steps) / times.back();
   fmt::print("peak {} {}t: {:.0f}%  ({:.1f} GFLOP/s, {:.2f} us)\n", one.name, settings.threads,
              100 * gflop / times[0] / peak, gflop / times[0], times[0] * 1e6);
   std::fflush(stdout);

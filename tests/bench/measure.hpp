@@ -23,8 +23,8 @@ inline double thread_seconds() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
-// The best time of one call of each function, over `rounds` turns in which each runs for about `slice`
-// seconds.
+// The best time of one call of each function, over `rounds` turns in which each runs
+// for about `slice` seconds.
 inline std::vector<double> best_times(const std::vector<std::function<void()>>& functions, int rounds,
                                       double slice, double (*clock)() = seconds) {
   std::vector<double> best;

@@ -35,7 +35,7 @@ const std::vector<ModelCase> models = {
 
 IntTensor random_tokens(const Shape& shape, Index vocabulary, Rng& rng) {
   IntTensor tokens(shape);
-  for (Index i = 0; i < tokens.numel(); ++i) tokens[i] = static_cast<int>(rng.below(vocabulary));
+  for (Index i = 0; i < tokens.numel(); ++i) tokens[i] = int(rng.below(vocabulary));
   return tokens;
 }
 
@@ -56,7 +56,7 @@ TransformerConfig configuration(const ModelCase& model, double dropout) {
           .encoder_layers = model.layers,
           .decoder_layers = model.layers,
           .d_ff = model.d_ff,
-          .dropout = static_cast<real>(dropout),
+          .dropout = real(dropout),
           .tie_embeddings = false,
           .share_embeddings = true};
 }
@@ -68,8 +68,7 @@ std::function<void()> training_step(std::shared_ptr<Model> net, const IntTensor&
   auto optimizer = std::make_shared<Adam>(parameters_of(*net));
   auto rng = std::make_shared<Rng>(3);
   return [=] {
-    Context context{.training = true, .rng = rng.get()};
-    backward(cross_entropy(logits(*net, context), wanted));
+    backward(cross_entropy(logits(*net, {.training = true, .rng = rng.get()}), wanted));
     optimizer->step(1e-4);
   };
 }
@@ -83,10 +82,10 @@ std::function<void()> our_step(const ModelCase& model, double dropout) {
   const IntTensor wanted = random_tokens(shape, model.vocabulary, rng);
   if (model.decoder_only)
     return training_step(std::make_shared<Gpt>(config, rng), wanted,
-                         [source](const Gpt& net, Context& context) { return net(source, context); });
+                         [source](const Gpt& net, const Context& context) { return net(source, context); });
   return training_step(std::make_shared<Transformer>(config, rng), wanted,
-                       [source, target](const Transformer& net, Context& context) {
-                         return net(source, {}, target, {}, context);
+                       [source, target](const Transformer& net, const Context& context) {
+                         return net(source, target, context);
                        });
 }
 
@@ -95,7 +94,7 @@ std::function<void()> our_decode(const ModelCase& model, Index tokens) {
   auto net = std::make_shared<Transformer>(configuration(model, 0), rng);
   const IntTensor source = random_tokens({1, model.length}, model.vocabulary, rng);
   return [=] {
-    TransformerWriter writer(*net, source, {});
+    TransformerWriter writer(*net, source);
     greedy(writer, {.start = 1, .end = -1, .max_length = tokens});
   };
 }
@@ -187,7 +186,7 @@ void run_attention(const Settings& settings, bool causal) {
     reset_pool_peak();
     const auto before = pool_statistics().bytes_in_use;
     (i == 0 ? tiled : composed)();
-    extra[i] = static_cast<double>(pool_statistics().peak_bytes - before) / 1048576;
+    extra[i] = double(pool_statistics().peak_bytes - before) / 1048576;
   }
   fmt::print("memory {}: tiled {:.1f} MiB, composed {:.1f} MiB\n", name, extra[0], extra[1]);
 }

@@ -1,5 +1,5 @@
-// Reads the lines of the benchmarks from standard input, shows them, and writes DIR/results.csv and bar
-// charts.
+// Reads the lines of the benchmarks from standard input, shows them, and writes
+// DIR/results.csv and bar charts.
 //
 //   ratio square-512 1t vs openblas: 1.08        peak square-512 1t: 91%        memory step-base ours: 812.0
 //   MiB
@@ -45,8 +45,9 @@ void draw(const std::filesystem::path& path, const std::vector<Ratio>& ratios, c
     }
   }
   if (!labels.empty())
-    viz::grouped_bar_chart(path, labels, series,
-                           {.title = "Times as fast as " + peer, .value_title = "above 1: we are faster"});
+    viz::write_png(path, viz::grouped_bar_chart(
+                             labels, series,
+                             {.title = "Times as fast as " + peer, .value_title = "above 1: we are faster"}));
 }
 
 }  // namespace

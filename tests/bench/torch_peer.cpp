@@ -20,7 +20,7 @@ struct TorchModel : torch::nn::Module {
   torch::Tensor positions, mask;
   double scale;
 
-  TorchModel(const ModelCase& model, double dropout) : scale(std::sqrt(static_cast<double>(model.d_model))) {
+  TorchModel(const ModelCase& model, double dropout) : scale(std::sqrt(double(model.d_model))) {
     embedding = register_module("embedding", torch::nn::Embedding(model.vocabulary, model.d_model));
     projection = register_module("projection", torch::nn::Linear(model.d_model, model.vocabulary));
     if (model.decoder_only) {

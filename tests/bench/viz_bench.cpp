@@ -43,9 +43,8 @@ Matrix attention(Index length) {
   Matrix weights(length, length);
   for (Index r = 0; r < length; ++r)
     for (Index c = 0; c <= r; ++c) {
-      const auto row = static_cast<double>(r), back = static_cast<double>(r - c);
-      weights(r, c) =
-          static_cast<float>(std::exp(-back / 40) * (1.1 + std::sin(0.4 * row + 0.013 * row * back)));
+      const auto row = double(r), back = double(r - c);
+      weights(r, c) = float(std::exp(-back / 40) * (1.1 + std::sin(0.4 * row + 0.013 * row * back)));
     }
   return weights;
 }
@@ -53,7 +52,7 @@ Matrix attention(Index length) {
 std::size_t encoded_size(const Image& image) {
   std::size_t bytes = 0;
   const auto count = [](void* context, void*, int size) {
-    *static_cast<std::size_t*>(context) += static_cast<std::size_t>(size);
+    *static_cast<std::size_t*>(context) += std::size_t(size);
   };
   stbi_write_png_to_func(count, &bytes, image.width(), image.height(), 3, image.pixels(), 3 * image.width());
   return bytes;
@@ -74,15 +73,16 @@ int main() {
   const Matrix small = attention(17), large = attention(512);
 
   const HeatmapLayout layout = heatmap_layout(small, labelled);
-  const double first = milliseconds([&] { heatmap(folder / "first.png", small, labelled); }, 1);
+  const double first = milliseconds([&] { write_png(folder / "first.png", heatmap(small, labelled)); }, 1);
   fmt::print(
       "17 x 17 labelled heatmap, {} x {} pixels: first (fonts are read) {:.1f} ms, then {:.1f} ms (bar: "
       "50)\n",
       layout.width, layout.height, first,
-      milliseconds([&] { heatmap(folder / "small.png", small, labelled); }));
+      milliseconds([&] { write_png(folder / "small.png", heatmap(small, labelled)); }));
   fmt::print("512 x 512 cells, {} x {} pixels: {:.1f} ms\n\n", heatmap_layout(large).width,
-             heatmap_layout(large).height,
-             milliseconds([&] { heatmap(folder / "large.png", large, {.title = "512 x 512 cells"}); }));
+             heatmap_layout(large).height, milliseconds([&] {
+               write_png(folder / "large.png", heatmap(large, {.title = "512 x 512 cells"}));
+             }));
 
   const std::vector<std::pair<std::string, Image>> pictures = {
       {"labelled heatmap", heatmap(small, labelled)},
@@ -98,7 +98,7 @@ int main() {
     for (int filter = 0; filter < 6; ++filter) {
       stbi_write_force_png_filter = filter < 5 ? filter : -1;
       const double time = milliseconds([image = &image] { encoded_size(*image); }, 7);
-      fmt::print("{:>9.1f}{:>7.1f}", static_cast<double>(encoded_size(image)) / 1024, time);
+      fmt::print("{:>9.1f}{:>7.1f}", double(encoded_size(image)) / 1024, time);
     }
     fmt::print("\n");
   }

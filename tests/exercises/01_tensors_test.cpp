@@ -1,5 +1,5 @@
 // Grades exercise 01. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/01_tensors/mistakes.hpp"
+#include "mistakes/01_tensors.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

@@ -1,5 +1,5 @@
 // Grades exercise 06. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/06_self_attention/mistakes.hpp"
+#include "mistakes/06_self_attention.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

@@ -1,5 +1,5 @@
 // Grades exercise 07. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/07_masking/mistakes.hpp"
+#include "mistakes/07_masking.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

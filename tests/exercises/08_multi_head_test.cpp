@@ -1,5 +1,5 @@
 // Grades exercise 08. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/08_multi_head/mistakes.hpp"
+#include "mistakes/08_multi_head.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

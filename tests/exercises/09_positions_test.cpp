@@ -1,5 +1,5 @@
 // Grades exercise 09. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/09_positions/mistakes.hpp"
+#include "mistakes/09_positions.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;
@@ -76,8 +76,8 @@ int t5_bucket(Index distance, bool bidirectional) {
 
 }  // namespace oracle
 
-// The formula meets a whole number there, and on which side of it a machine lands depends on how it is
-// written.
+// The formula meets a whole number there, and on which side of it a machine lands depends on
+// how it is written.
 Index off_the_edge(Index distance) {
   const Index n = std::abs(distance);
   return n == 16 || n == 32 || n == 64 || n == 128 ? distance + 1 : distance;

@@ -1,5 +1,5 @@
 // Grades exercise 10. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/10_blocks/mistakes.hpp"
+#include "mistakes/10_blocks.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

@@ -1,5 +1,5 @@
 // Grades exercise 11. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/11_transformer/mistakes.hpp"
+#include "mistakes/11_transformer.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

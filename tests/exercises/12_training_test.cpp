@@ -1,5 +1,5 @@
 // Grades exercise 12. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/12_training/mistakes.hpp"
+#include "mistakes/12_training.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

@@ -1,5 +1,5 @@
 // Grades exercise 13. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/13_translator/mistakes.hpp"
+#include "mistakes/13_translator.hpp"  // made from mistakes.diff
 #include "lessons/coach/show.hpp"
 
 using namespace attn;

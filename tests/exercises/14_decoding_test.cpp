@@ -1,5 +1,5 @@
 // Grades exercise 14. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/14_decoding/mistakes.hpp"
+#include "mistakes/14_decoding.hpp"  // made from mistakes.diff
 #include "lessons/coach/show.hpp"
 
 using namespace attn;

@@ -1,5 +1,5 @@
 // Grades exercise 15. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/15_gpt/mistakes.hpp"
+#include "mistakes/15_gpt.hpp"  // made from mistakes.diff
 #include "lessons/coach/show.hpp"
 
 using namespace attn;
@@ -107,8 +107,8 @@ TinyGpt gpt_of(Index V, Index C, Index length, int blocks, Rng& rng) {
   return gpt;
 }
 
-// Logits around `middle` that depend on all tokens of the context and where they stand in it, and on nothing
-// else.
+// Logits around `middle` that depend on all tokens of the context and where they stand in it,
+// and on nothing else.
 Model model_of(std::uint64_t seed, Index V, int limit, double middle = 0) {
   return [=](const std::vector<int>& tokens) {
     if (int(tokens.size()) > limit) throw std::invalid_argument("the table of positions ends");

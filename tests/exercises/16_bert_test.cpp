@@ -1,5 +1,5 @@
 // Grades exercise 16. The right answers are plain loops, to be read beside the lesson.
-#include "lessons/16_bert/mistakes.hpp"
+#include "mistakes/16_bert.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

@@ -1,5 +1,5 @@
 // Grades exercise 17. The right answers are plain loops over marks on the tokens.
-#include "lessons/17_t5/mistakes.hpp"
+#include "mistakes/17_t5.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;

@@ -1,5 +1,5 @@
 // Grades exercise 18. The right answers are plain loops over whole rows: no tiles, no running sums.
-#include "lessons/18_fast_attention/mistakes.hpp"
+#include "mistakes/18_fast_attention.hpp"  // made from mistakes.diff
 
 using namespace attn;
 using coach::Cases;
@@ -78,8 +78,8 @@ std::vector<real> tidy_list(Index n, Rng& rng, real factor = 1) {
 
 namespace {
 
-// For a long row, scores of one tile are far less than the row; the output and some small buffers are
-// allowed.
+// For a long row, scores of one tile are far less than the row; the output and some
+// small buffers are allowed.
 std::string holds_one_tile(const coach::Witness<coach::Case<decltype(exercise::tiled_attend)>>& seen) {
   const auto& [q, k, v, tile] = seen.after;
   const Index row = k.size(0) * Index(sizeof(real));

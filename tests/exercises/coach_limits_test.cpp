@@ -1,5 +1,5 @@
-// Files that try to get away: whatever a learner's file does, the check ends in a verdict and leaves nothing
-// running.
+// Files that try to get away: whatever a learner's file does, the check ends in a verdict
+// and leaves nothing running.
 #include <fmt/format.h>
 
 #include <chrono>   // steady_clock

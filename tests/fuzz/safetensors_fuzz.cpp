@@ -41,7 +41,7 @@ bool read_everything(std::string bytes) {
   try {
     SafetensorsFile file = SafetensorsFile::from_bytes(std::move(bytes), "fuzz");
     for (const std::string& name : file.names()) {
-      const std::size_t count = static_cast<std::size_t>(file.shape(name).numel());
+      const std::size_t count = std::size_t(file.shape(name).numel());
       check(count <= 2 * size, "no tensor has more numbers than the file has half bytes");
       std::vector<real> numbers(count);
       try {
@@ -203,7 +203,8 @@ int main(int count, char** arguments) {
     }
   }
   check(runs < 1000 || (read > 0 && read < runs), "some mutants are good files and some are not");
-  std::printf("safetensors fuzz: %ld files read, %ld refused, %ld errors of another kind\n", read, runs - read, failed);
+  std::printf("safetensors fuzz: %ld files read, %ld refused, %ld errors of another kind\n", read,
+              runs - read, failed);
   std::printf("%d passed, %d failed\n", failed == 0, failed != 0);  // the whole run is one test
   return failed == 0 ? 0 : 1;
 }

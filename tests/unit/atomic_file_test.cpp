@@ -9,24 +9,19 @@
 
 #include <algorithm>  // all_of
 #include <csignal>    // signal
-#include <fstream>    // ifstream, ofstream
-#include <iterator>   // istreambuf_iterator
+#include <fstream>    // ofstream
 #include <string>     // string
 #include <thread>     // thread
 
 #include "core/error.hpp"
+#include "core/text.hpp"  // read_file
 #include "temporary_folder.hpp"
 
 namespace attn {
 namespace {
 
-std::string content(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 int files_in(const std::filesystem::path& folder) {
-  return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder), {}));
+  return int(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
 std::string error_of_writing(const std::filesystem::path& path) {
@@ -41,25 +36,25 @@ std::string error_of_writing(const std::filesystem::path& path) {
 TEST_CASE("an atomic write puts the pieces one behind the other and leaves only the file") {
   const TemporaryFolder folder;
   write_file_atomically(folder / "a", {"first ", "", std::string_view("\0\n", 2), "last"});
-  CHECK(content(folder / "a") == std::string("first \0\nlast", 12));
+  CHECK(read_file(folder / "a") == std::string("first \0\nlast", 12));
   write_file_atomically(folder / "a", {"shorter"});
-  CHECK(content(folder / "a") == "shorter");
+  CHECK(read_file(folder / "a") == "shorter");
   write_file_atomically(folder / "a", {});
-  CHECK(content(folder / "a") == "");
+  CHECK(read_file(folder / "a") == "");
   CHECK(files_in(folder.path) == 1);
 }
 
 TEST_CASE("an atomic write makes the folders it needs") {
   const TemporaryFolder folder;
   write_file_atomically(folder / "some/new/a", {"text"});
-  CHECK(content(folder / "some/new/a") == "text");
+  CHECK(read_file(folder / "some/new/a") == "text");
 }
 
 TEST_CASE("the temporary that a killed writer left is used up") {
   const TemporaryFolder folder;
   std::ofstream(folder / "a.tmp") << "half of something much longer";
   write_file_atomically(folder / "a", {"new"});
-  CHECK(content(folder / "a") == "new");
+  CHECK(read_file(folder / "a") == "new");
   CHECK(files_in(folder.path) == 1);
 }
 
@@ -85,7 +80,7 @@ TEST_CASE("an atomic write that fails says why, keeps the old file and removes t
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(status == 0);
-  CHECK(content(folder / "a") == "old");
+  CHECK(read_file(folder / "a") == "old");
   CHECK(files_in(folder.path) == 1);
 }
 
@@ -109,17 +104,18 @@ TEST_CASE("several writers of one path take turns") {
     const std::string text(200'000, letter);
     for (int i = 0; i < 10; ++i) write_file_atomically(folder / "a", {text});
   };
+  write_file_atomically(folder / "a", {std::string(200'000, 'c')});
   std::thread first(write_often, 'a'), second(write_often, 'b');
   bool whole = true;
   for (int i = 0; i < 20; ++i) {
-    const std::string text = content(folder / "a");
-    whole = whole && (text.empty() || text.size() == 200'000) &&
+    const std::string text = read_file(folder / "a");
+    whole = whole && text.size() == 200'000 &&
             std::all_of(text.begin(), text.end(), [&](char c) { return c == text[0]; });
   }
   first.join();
   second.join();
   CHECK(whole);
-  CHECK(content(folder / "a").size() == 200'000);
+  CHECK(read_file(folder / "a").size() == 200'000);
   CHECK(files_in(folder.path) == 1);
 }
 
@@ -132,8 +128,8 @@ TEST_CASE("a writer waits for the one that holds the temporary") {
   std::filesystem::rename(folder / "a.tmp", folder / "b");
   ::close(other);
   writer.join();
-  CHECK(content(folder / "a") == "mine");
-  CHECK(content(folder / "b") == "theirs");
+  CHECK(read_file(folder / "a") == "mine");
+  CHECK(read_file(folder / "b") == "theirs");
 }
 
 }  // namespace

@@ -26,10 +26,10 @@ std::vector<std::pair<const char*, AttentionOptions>> all_masks(const Sizes& siz
   const AttentionOptions plain{.heads = size.H, .kv_heads = size.kv_heads};
   std::vector<std::pair<const char*, AttentionOptions>> masks(11, {"none", plain});
   const auto set = [&masks](int i, const char* name) -> AttentionOptions& {
-    masks[static_cast<std::size_t>(i)].first = name;
-    return masks[static_cast<std::size_t>(i)].second;
+    masks[i].first = name;
+    return masks[i].second;
   };
-  const IntTensor lengths({2}, {static_cast<int>(size.S + 1) / 2, static_cast<int>(size.S)});
+  const IntTensor lengths({2}, {int(size.S + 1) / 2, int(size.S)});
   set(1, "causal").mask.causal = true;
   set(2, "lengths").mask.key_lengths = lengths;
   set(3, "window").mask.window = 3;
@@ -56,7 +56,7 @@ Tensor naive_attention(const std::vector<Tensor>& qkv, const AttentionOptions& o
   const Tensor &q = qkv[0], &k = qkv[1], &v = qkv[2];
   const Index T = q.size(1), S = k.size(1), H = options.heads, D = q.size(2) / H,
               group = H / options.kv_heads;
-  const double scale = options.scale != 0 ? double{options.scale} : 1 / std::sqrt(static_cast<double>(D));
+  const double scale = options.scale != 0 ? double{options.scale} : 1 / std::sqrt(double(D));
   return from_formula(q.shape(), [&](const At& at) {
     const Index b = at[0], t = at[1], h = at[2] / D, kv = h / group * D;
     double sum = 0, mixed = 0;
@@ -208,7 +208,7 @@ TEST_CASE("attention's dropout drops weights at its rate and scales the others, 
       heads_differ += c < S && (after == 0) != (dropped(0, t, S + c) == 0);
       calls_differ += (after == 0) != (again(0, t, c) == 0);
     }
-  const double n = static_cast<double>(2 * T * S), deviation = std::sqrt(p * (1 - p) / n);
+  const double n = double(2 * T * S), deviation = std::sqrt(p * (1 - p) / n);
   CHECK(std::fabs(zeros_seen / n - p) < 4 * deviation);
   // Two independent masks differ at 2 p (1-p) of the places.
   CHECK(std::fabs(heads_differ / (n / 2) - 0.42) < 0.02);

@@ -2,7 +2,8 @@
 // and a file that does not fit changes nothing.
 #include "optim/checkpoint.hpp"
 
-#include <fstream>  // ofstream
+#include <fstream>   // ofstream
+#include <iterator>  // ssize
 
 #include "optim/safetensors.hpp"
 #include "small_runs.hpp"
@@ -25,15 +26,16 @@ TEST_CASE("a run stopped at any step and resumed has the bits of one that never 
       save_checkpoint(path, first.optimizer, first.rng, {{"configuration", to_json(first.model.config)}});
     }
     SmallRun second(77);  // other weights, other random numbers: everything must come from the file
-    const Metadata metadata = load_checkpoint(path, second.optimizer, second.rng);
-    CHECK(to_json(config_from_json(metadata.at("configuration"))) == to_json(second.model.config));
+    Checkpoint file(path);
+    file.read_into(second.optimizer, second.rng);
+    CHECK(to_json(config_from_json(file.entry("configuration"))) == to_json(second.model.config));
     CHECK(second.optimizer.steps == stop);
     const History rest = second.train_to(6);
     CHECK(second.values() == whole.values());
     CHECK(second.rng.counter == whole.rng.counter);
-    REQUIRE(static_cast<Index>(rest.steps.size()) == 6 - stop);
+    REQUIRE(std::ssize(rest.steps) == 6 - stop);
     for (std::size_t i = 0; i < rest.steps.size(); ++i)
-      CHECK(rest.steps[i].loss == whole_history.steps[i + static_cast<std::size_t>(stop)].loss);
+      CHECK(rest.steps[i].loss == whole_history.steps[i + std::size_t(stop)].loss);
   }
 }
 
@@ -56,7 +58,7 @@ TEST_CASE("momentum is part of a checkpoint") {
       save_checkpoint(path, optimizer, rng);
     }
     Sgd resumed(list, {.momentum = 0.9});
-    load_checkpoint(path, resumed, rng);
+    Checkpoint(path).read_into(resumed, rng);
     resumed.step(0.1);
     return p.values();
   };
@@ -70,15 +72,16 @@ TEST_CASE("a model's weights are saved by name and loaded into another of its sh
   const std::string model = folder / "model.safetensors", run = folder / "run.safetensors";
   save_model(model, parameters_of(trained.model), {{"language", "French"}});
   save_checkpoint(run, trained.optimizer, trained.rng);
-  CHECK(load_metadata(model) == Metadata{{"language", "French"}});
-  CHECK(load_model(model, parameters_of(fresh.model)).at("language") == "French");
-  load_model(run, parameters_of(third.model));
+  Checkpoint file(model);
+  CHECK(file.metadata() == Metadata{{"language", "French"}});
+  file.read_into(parameters_of(fresh.model));
+  Checkpoint(run).read_into(parameters_of(third.model));
   CHECK(fresh.values() == trained.values());
   CHECK(third.values() == trained.values());
 
-  const SafetensorsFile file = SafetensorsFile::open(model);
-  CHECK(file.names().size() == parameters_of(trained.model).size());
-  CHECK(file.shape("decoder.block.1.cross.query.weight") == Shape{8, 8});
+  const SafetensorsFile arrays = SafetensorsFile::open(model);
+  CHECK(std::ssize(arrays.names()) == parameters_of(trained.model).size());
+  CHECK(arrays.shape("decoder.block.1.cross.query.weight") == Shape{8, 8});
 }
 
 // Everything of a run that a load could touch.
@@ -90,7 +93,7 @@ struct Snapshot {
 
   explicit Snapshot(const SmallRun& run)
       : values(run.values()), steps(run.optimizer.steps), key(run.rng.key), counter(run.rng.counter) {
-    for (const Optimizer::State& entry : run.optimizer.state()) state.push_back(entry.values.values());
+    for (const Parameter& entry : run.optimizer.state()) state.push_back(entry.tensor.values());
   }
   bool operator==(const Snapshot& other) const = default;
 };
@@ -102,8 +105,8 @@ TEST_CASE("a file that does not fit is refused by the tensor's name, and nothing
   run.train_to(1), other.train_to(2);
   const Snapshot before(run);
   const auto refused = [&](const std::string& message) {
-    CHECK_THROWS_WITH_AS(load_checkpoint(path, run.optimizer, run.rng), doctest::Contains(message.c_str()),
-                         Error);
+    CHECK_THROWS_WITH_AS(Checkpoint(path).read_into(run.optimizer, run.rng),
+                         doctest::Contains(message.c_str()), Error);
     CHECK(Snapshot(run) == before);
   };
   const Metadata good{{"step", "2"}, {"rng.key", "1"}, {"rng.counter", "2"}};
@@ -112,8 +115,8 @@ TEST_CASE("a file that does not fit is refused by the tensor's name, and nothing
     std::vector<ArrayView> arrays;
     for (const Parameter& p : parameters_of(other.model))
       arrays.push_back({p.name, p.tensor.shape(), p.tensor.data()});
-    for (const Optimizer::State& s : other.optimizer.state())
-      arrays.push_back({"optimizer." + s.name, s.values.shape(), s.values.data()});
+    for (const Parameter& p : other.optimizer.state())
+      arrays.push_back({"optimizer." + p.name, p.tensor.shape(), p.tensor.data()});
     for (ArrayView& array : arrays) change(array);
     write_safetensors(path, arrays, metadata);
   };
@@ -133,7 +136,7 @@ TEST_CASE("a file that does not fit is refused by the tensor's name, and nothing
   });
   refused("decoder.block.1.feed_forward.first.weight\" has shape (8,12), but (12,8) is expected");
   write({}, nothing);
-  refused("the metadata has no 'step'; this is not a checkpoint of a training run");
+  refused("there is no 'step' in its metadata: it was saved for another purpose");
   write({{"step", "2"}, {"rng.key", "1"}, {"rng.counter", "2x"}}, nothing);
   refused("'rng.counter' in the metadata is '2x', not a number");
   write({{"step", "99999999999999999999"}, {"rng.key", "1"}, {"rng.counter", "2"}}, nothing);
@@ -149,7 +152,7 @@ TEST_CASE("a file that does not fit is refused by the tensor's name, and nothing
   refused("run.safetensors");
 
   write(good, nothing);  // and the good one still loads
-  load_checkpoint(path, run.optimizer, run.rng);
+  Checkpoint(path).read_into(run.optimizer, run.rng);
   CHECK(run.values() == other.values());
   CHECK(run.rng.counter == 2);
 }
@@ -165,7 +168,7 @@ TEST_CASE("a model that does not fit its file keeps its weights") {
   Rng rng(5);
   const Transformer model(wider, rng);
   const Tensor embedding = copy_of(model.target_embedding.table);
-  CHECK_THROWS_WITH_AS(load_model(path, parameters_of(model)),
+  CHECK_THROWS_WITH_AS(Checkpoint(path).read_into(parameters_of(model)),
                        doctest::Contains("encoder.block.0.feed_forward.first.weight"), Error);
   CHECK(same_bits(model.target_embedding.table, embedding));
 }

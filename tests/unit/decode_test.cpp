@@ -1,8 +1,8 @@
-// nn/decode.hpp: greedy and beam search, on models and on a table of made-up probabilities; with and without
-// cache.
+// nn/decode.hpp: greedy and beam search, on models and on a made-up table, with and without a cache.
 #include "nn/decode.hpp"
 
 #include <algorithm>  // max_element, min_element
+#include <iterator>   // ssize
 #include <map>        // map
 
 #include "small_models.hpp"
@@ -15,15 +15,14 @@ class TableWriter : public Writer {
  public:
   using Table = std::map<std::vector<int>, std::vector<double>>;
   explicit TableWriter(Table table) : table_(std::move(table)), written_(1) {}
-  Index rows() const override { return static_cast<Index>(written_.size()); }
+  Index rows() const override { return std::ssize(written_); }
   Tensor next(const IntTensor& tokens) override {
-    const Index V = static_cast<Index>(table_.begin()->second.size());
+    const Index V = std::ssize(table_.begin()->second);
     const Tensor logits = empty({rows(), V});
     for (Index r = 0; r < rows(); ++r) {
-      std::vector<int>& text = written_[static_cast<std::size_t>(r)];
+      std::vector<int>& text = written_[r];
       if (!first_) text.push_back(tokens[r]);
-      for (Index v = 0; v < V; ++v)
-        logits(r, v) = static_cast<real>(std::log(table_.at(text)[static_cast<std::size_t>(v)]));
+      for (Index v = 0; v < V; ++v) logits(r, v) = real(std::log(table_.at(text)[v]));
     }
     first_ = false;
     return logits;
@@ -31,7 +30,7 @@ class TableWriter : public Writer {
   void reorder(const std::vector<int>& rows) override {
     std::vector<std::vector<int>> before = written_;
     written_.clear();
-    for (const int row : rows) written_.push_back(before[static_cast<std::size_t>(row)]);
+    for (const int row : rows) written_.push_back(before[row]);
   }
 
  private:
@@ -53,7 +52,7 @@ BeamOptions beam(Index width, double length_penalty = 0, Index max_length = 8) {
 
 struct Translation {
   TransformerConfig config = small_config();
-  IntTensor source = random_ids({3, 6}, 9, 3), lengths{{3}, {6, 2, 4}};
+  Tokens source{random_ids({3, 6}, 9, 3), IntTensor({3}, {6, 2, 4})};
   // Logits are spread out, so that the model is not of one mind about everything.
   Transformer model(std::uint64_t seed = 1) const {
     Rng rng(seed);
@@ -63,8 +62,8 @@ struct Translation {
       transformer.target_embedding.table.data()[i] *= 3;
     return transformer;
   }
-  IntTensor source_of(Index row) const {
-    return {{1, lengths[row]}, {&source(row, 0), &source(row, 0) + lengths[row]}};
+  std::vector<int> source_of(Index row) const {
+    return {&source.ids(row, 0), &source.ids(row, 0) + source.lengths[row]};
   }
 };
 
@@ -83,12 +82,11 @@ TEST_CASE("cached and uncached logits are equal for every position scheme, windo
         TransformerConfig gpt_settings = task.config;
         gpt_settings.encoder_layers = 0;
         const Gpt gpt(gpt_settings, rng);
-        TransformerWriter cached(model, task.source, task.lengths),
-            uncached(model, task.source, task.lengths, false);
-        GptWriter gpt_cached(gpt, 3), gpt_uncached(gpt, 3, false);
+        TransformerWriter cached(model, task.source), uncached(model, task.source, {.cached = false});
+        GptWriter gpt_cached(gpt, 3), gpt_uncached(gpt, 3, {.cached = false});
         // Several tokens at once to begin with, then one at a time; in the middle, rows change places.
         for (const Index n : {3, 1, 1, 1, 2, 1}) {
-          const IntTensor tokens = random_ids({3, n}, 7, static_cast<std::uint64_t>(n));
+          const IntTensor tokens = random_ids({3, n}, 7, std::uint64_t(n));
           check_close(cached.next(tokens), uncached.next(tokens), double_build ? 1e-12 : 1e-4);
           check_close(gpt_cached.next(tokens), gpt_uncached.next(tokens), double_build ? 1e-12 : 1e-4);
           if (n == 2)
@@ -99,13 +97,12 @@ TEST_CASE("cached and uncached logits are equal for every position scheme, windo
       }
 }
 
-TEST_CASE("what a writer says next is what the model says at the last place") {
+TEST_CASE("a writer returns the model's logits at the last position") {
   const Translation task;
   const Transformer model = task.model();
-  TransformerWriter writer(model, task.source, task.lengths);
+  TransformerWriter writer(model, task.source);
   const IntTensor tokens = random_ids({3, 4}, 7, 5);
-  Context context;
-  const Tensor logits = model(task.source, task.lengths, tokens, {}, context);
+  const Tensor logits = model(task.source, tokens);
   check_close(writer.next(tokens), select(logits, 1, -1), double_build ? 1e-12 : 1e-5);
 }
 
@@ -115,14 +112,14 @@ TEST_CASE("after reordering, each row goes on as the row it was taken from") {
   const IntTensor begun = random_ids({3, 2}, 7, 1), more = random_ids({4, 1}, 7, 2);
   const std::vector<int> rows{2, 0, 1, 0};
   for (const bool cached : {false, true}) {
-    TransformerWriter writer(model, task.source, task.lengths, cached);
+    TransformerWriter writer(model, task.source, {.cached = cached});
     writer.next(begun);
     writer.reorder(rows);
     CHECK(writer.rows() == 4);
     const Tensor logits = writer.next(more);
     for (Index i = 0; i < 4; ++i) {
-      const Index row = rows[static_cast<std::size_t>(i)];
-      TransformerWriter alone(model, task.source_of(row), {});
+      const Index row = rows[i];
+      TransformerWriter alone(model, task.source_of(row));
       check_close(logits[i], alone.next(IntTensor({1, 3}, {begun(row, 0), begun(row, 1), more[i]}))[0],
                   double_build ? 1e-12 : 1e-4);
     }
@@ -133,16 +130,15 @@ TEST_CASE("a GPT with a table of positions writes on beyond its end, cached or n
   Rng rng(1);
   Gpt gpt(gpt_config({.vocabulary = 7, .d_model = 8, .heads = 2, .layers = 1, .max_length = 6}), rng);
   shaken(gpt);
-  GptWriter cached(gpt, 2), uncached(gpt, 2, false);
+  GptWriter cached(gpt, 2), uncached(gpt, 2, {.cached = false});
   const IntTensor all = random_ids({2, 20}, 7, 1);
   for (Index t = 0; t < 20; ++t) {
     const IntTensor token({2, 1}, {all(0, t), all(1, t)});
     const Tensor logits = cached.next(token);
     check_close(logits, uncached.next(token), double_build ? 1e-12 : 1e-5);
     if (t == 6) {  // the seventh token: the newest three are read afresh
-      Context context;
       const IntTensor newest({2, 3}, {all(0, 4), all(0, 5), all(0, 6), all(1, 4), all(1, 5), all(1, 6)});
-      check_close(logits, select(gpt(newest, context), 1, -1), double_build ? 1e-12 : 1e-5);
+      check_close(logits, select(gpt(newest), 1, -1), double_build ? 1e-12 : 1e-5);
     }
   }
 }
@@ -160,15 +156,15 @@ TEST_CASE("sentences that end at different steps are decoded in a batch as one b
     CAPTURE(name_of(positions));
     Translation task;
     task.config.positions = positions;
-    std::vector<std::size_t> sizes;
+    std::vector<Index> sizes;
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       const Transformer model = task.model(seed);
-      TransformerWriter together(model, task.source, task.lengths);
+      TransformerWriter together(model, task.source);
       const std::vector<std::vector<int>> sentences = greedy(together, options);
       for (Index row = 0; row < 3; ++row) {
-        TransformerWriter alone(model, task.source_of(row), {});
-        CHECK(greedy(alone, options)[0] == sentences[static_cast<std::size_t>(row)]);
-        sizes.push_back(sentences[static_cast<std::size_t>(row)].size());
+        TransformerWriter alone(model, task.source_of(row));
+        CHECK(greedy(alone, options)[0] == sentences[row]);
+        sizes.push_back(std::ssize(sentences[row]));
       }
     }
     // The models do end sentences, and at different steps.
@@ -181,7 +177,7 @@ TEST_CASE("a beam of one is greedy") {
   const Translation task;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Transformer model = task.model(seed);
-    TransformerWriter for_beam(model, task.source_of(0), {}), for_greedy(model, task.source_of(0), {});
+    TransformerWriter for_beam(model, task.source_of(0)), for_greedy(model, task.source_of(0));
     const BeamResult result = beam_search(for_beam, beam(1, 0.6));
     REQUIRE(result.hypotheses.size() == 1);
     CHECK(result.hypotheses[0].tokens == greedy(for_greedy, options)[0]);
@@ -194,20 +190,18 @@ struct Sentence {
 };
 
 // Every sentence of up to `left` more tokens, the best last word kept: no pruning, no cleverness.
-void search_all(const Transformer& model, const IntTensor& source, std::vector<int> written,
+void search_all(const Transformer& model, const std::vector<int>& source, std::vector<int> written,
                 double log_probability, Index left, double alpha, Sentence& best) {
-  const auto consider = [&](double total, std::size_t length) {
-    const double score = total / std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
+  const auto consider = [&](double total, Index length) {
+    const double score = total / std::pow((5.0 + double(length)) / 6.0, alpha);
     if (score > best.score) best = {{written.begin() + 1, written.end()}, total, score};
   };
-  if (left == 0) return consider(log_probability, written.size() - 1);
-  Context context;
-  const IntTensor so_far({1, static_cast<Index>(written.size())}, written);
-  const Tensor next = log_softmax(select(model(source, {}, so_far, {}, context), 1, -1));
+  if (left == 0) return consider(log_probability, std::ssize(written) - 1);
+  const Tensor next = log_softmax(select(model(source, written), 1, -1));
   for (int token = 0; token < next.size(1); ++token) {
     const double total = log_probability + double{next(0, token)};
     if (token == end_token) {
-      consider(total, written.size());
+      consider(total, std::ssize(written));
     } else {
       written.push_back(token);
       search_all(model, source, written, total, left - 1, alpha, best);
@@ -227,7 +221,7 @@ TEST_CASE("a beam that holds every beginning finds what trying all sentences fin
       const Transformer model = task.model(seed);
       Sentence best{{}, 0, -1e9};
       search_all(model, task.source_of(0), {1}, 0, length, alpha, best);
-      TransformerWriter writer(model, task.source_of(0), {});
+      TransformerWriter writer(model, task.source_of(0));
       const BeamResult result = beam_search(writer, beam(200, alpha, length));
       CHECK(result.hypotheses[0].tokens == best.tokens);
       CHECK(result.hypotheses[0].log_probability == doctest::Approx(best.log_probability));
@@ -282,15 +276,15 @@ TEST_CASE("the beam's tree has every candidate, its parent and its probability, 
   const Threads one(1);
   const Translation task;
   const Transformer model = task.model(2);
-  TransformerWriter writer(model, task.source_of(0), {});
+  TransformerWriter writer(model, task.source_of(0));
   const BeamResult result = beam_search(writer, beam(3));
   CHECK(result.hypotheses.size() == 3);
-  std::map<int, int> kept_at, candidates_at;
-  for (std::size_t i = 1; i < result.tree.size(); ++i) {
+  std::map<Index, int> kept_at, candidates_at;
+  for (Index i = 1; i < std::ssize(result.tree); ++i) {
     const BeamNode& node = result.tree[i];
     REQUIRE(node.parent >= 0);
-    REQUIRE(node.parent < static_cast<int>(i));
-    const BeamNode& parent = result.tree[static_cast<std::size_t>(node.parent)];
+    REQUIRE(node.parent < i);
+    const BeamNode& parent = result.tree[node.parent];
     CHECK(node.depth == parent.depth + 1);
     CHECK(node.log_probability <= parent.log_probability);
     CHECK(parent.kept);
@@ -300,24 +294,21 @@ TEST_CASE("the beam's tree has every candidate, its parent and its probability, 
   }
   CHECK(candidates_at[1] == 3);
   for (const auto& [depth, kept] : kept_at) CHECK(kept <= 3);
-  for (std::size_t i = 0; i < 3; ++i) {
+  for (Index i = 0; i < 3; ++i) {
     const Hypothesis& hypothesis = result.hypotheses[i];
     std::vector<int> path;
-    for (int at = hypothesis.node; at > 0; at = result.tree[static_cast<std::size_t>(at)].parent)
-      if (result.tree[static_cast<std::size_t>(at)].token != end_token)
-        path.insert(path.begin(), result.tree[static_cast<std::size_t>(at)].token);
+    for (Index at = hypothesis.node; at > 0; at = result.tree[at].parent)
+      if (result.tree[at].token != end_token) path.insert(path.begin(), result.tree[at].token);
     CHECK(path == hypothesis.tokens);
     if (i > 0) CHECK(hypothesis.score <= result.hypotheses[i - 1].score);
-    // What the search summed up token by token, the model says of the whole sentence.
+    // The sum of the search, token by token, is the model's log-probability of the whole sentence.
     std::vector<int> read{1}, said = hypothesis.tokens;
     read.insert(read.end(), said.begin(), said.end());
-    if (result.tree[static_cast<std::size_t>(hypothesis.node)].finished) said.push_back(end_token);
+    if (result.tree[hypothesis.node].finished) said.push_back(end_token);
     read.resize(said.size());
-    Context context;
-    const Index T = static_cast<Index>(said.size());
-    const Tensor logits = model(task.source_of(0), {}, IntTensor({1, T}, read), {}, context);
-    const double total =
-        -static_cast<double>(T) * double{cross_entropy(logits, IntTensor({1, T}, said)).item()};
+    const Index T = std::ssize(said);
+    const Tensor logits = model(task.source_of(0), read);
+    const double total = -double(T) * double{cross_entropy(logits, IntTensor({1, T}, said)).item()};
     CHECK(hypothesis.log_probability == doctest::Approx(total).epsilon(1e-4));
   }
 }
@@ -325,9 +316,10 @@ TEST_CASE("the beam's tree has every candidate, its parent and its probability, 
 TEST_CASE("beam search refuses what it cannot do") {
   const Translation task;
   const Transformer model = task.model();
-  TransformerWriter three(model, task.source, task.lengths), single(model, task.source_of(0), {});
-  CHECK_THROWS_WITH_AS(beam_search(three, beam(2)), "beam_search: it decodes one sentence, not 3", Error);
-  CHECK_THROWS_WITH_AS(beam_search(single, beam(0)), "beam_search: a beam of width 0", Error);
+  TransformerWriter three(model, task.source), single(model, task.source_of(0));
+  CHECK_THROWS_WITH_AS(beam_search(three, beam(2)), "beam_search: decodes one sentence, not 3", Error);
+  CHECK_THROWS_WITH_AS(beam_search(single, beam(0)), "beam_search: a beam of width 0; it must be at least 1",
+                       Error);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 #include <functional>  // function
 
-#include "core/autograd.hpp"
+#include "core/op.hpp"
 #include "reference.hpp"
 
 namespace attn {
@@ -30,8 +30,8 @@ inline std::string gradient_error(const TensorFunction& function, const std::vec
   for (const Tensor& x : at) inputs.push_back(copy_of(x).requires_grad());
 
   const Tensor first = function(inputs);
-  if (!first.body()->node) return "nothing was recorded";
-  const std::string op = first.body()->node->op;
+  if (!node_of(first)) return "nothing was recorded";
+  const std::string op = node_of(first)->op;
   const Tensor weights = random_tensor(first.shape(), 7, 0.5, 1.5);
   const auto weighted_sum = [&] {
     const NoGrad no_grad;
@@ -66,9 +66,9 @@ inline std::string gradient_error(const TensorFunction& function, const std::vec
       };
       real& value = inputs[k].data()[i];
       const real before = value;
-      value = static_cast<real>(before + step);
+      value = real(before + step);
       const double up = weighted_sum(), top = value;
-      value = static_cast<real>(before - step);
+      value = real(before - step);
       const double down = weighted_sum(), bottom = value;
       value = before;
       const double numeric = (up - down) / (top - bottom);

@@ -48,7 +48,7 @@ void on_every_width(const Check& check) {
 Reals random_reals(Index n, unsigned seed, real low = -2, real high = 2) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<real> uniform(low, high);
-  Reals x(static_cast<size_t>(n));
+  Reals x(n);
   for (real& v : x) v = uniform(generator);
   return x;
 }
@@ -95,9 +95,9 @@ TEST_CASE("softmax and log_softmax agree with their definition, in place too") {
   on_every_width([&](const Kernels& set, Index cols) {
     const Reals x = random_reals(rows * cols, 1, -8, 8);
     Reals y(x.size()), log_y(x.size()), in_place = x;
-    set.softmax(rows, cols, x.data(), y.data());
-    set.log_softmax(rows, cols, x.data(), log_y.data());
-    set.softmax(rows, cols, in_place.data(), in_place.data());
+    set.softmax({0, rows}, cols, x.data(), y.data());
+    set.log_softmax({0, rows}, cols, x.data(), log_y.data());
+    set.softmax({0, rows}, cols, in_place.data(), in_place.data());
     const auto log_exact =
         table(cols, [&](Index r, Index c) { return x[size_t(r * cols + c)] - log_sum_exp(x, cols, r); });
     std::vector<Wide> exact;
@@ -116,8 +116,8 @@ TEST_CASE("softmax gives masked elements 0, a row masked altogether zeros, and a
     x[size_t(cols + cols / 2)] = 1e30f;  // the middle row: all on one
     for (Index c = 0; c < cols; ++c) x[size_t(2 * cols + c)] = real(c);
     x.back() = Limits::quiet_NaN();
-    set.softmax(3, cols, x.data(), y.data());
-    set.log_softmax(3, cols, x.data(), log_y.data());
+    set.softmax({0, 3}, cols, x.data(), y.data());
+    set.log_softmax({0, 3}, cols, x.data(), log_y.data());
     for (Index c = 0; c < cols; ++c) {
       CHECK(y[size_t(c)] == 0);
       CHECK(log_y[size_t(c)] == -inf);
@@ -134,12 +134,12 @@ TEST_CASE("the gradients of softmax and log_softmax agree with their formulas, o
     const Reals x = random_reals(rows * cols, 1), dy = random_reals(rows * cols, 2),
                 start = random_reals(rows * cols, 3);
     Reals y(x.size()), log_y(x.size());
-    set.softmax(rows, cols, x.data(), y.data());
-    set.log_softmax(rows, cols, x.data(), log_y.data());
+    set.softmax({0, rows}, cols, x.data(), y.data());
+    set.log_softmax({0, rows}, cols, x.data(), log_y.data());
     for (const bool accumulate : {false, true}) {
       Reals dx = start, log_dx = start;
-      set.softmax_backward(rows, cols, y.data(), dy.data(), dx.data(), accumulate);
-      set.log_softmax_backward(rows, cols, log_y.data(), dy.data(), log_dx.data(), accumulate);
+      set.softmax_backward({0, rows}, cols, y.data(), dy.data(), {dx.data(), accumulate});
+      set.log_softmax_backward({0, rows}, cols, log_y.data(), dy.data(), {log_dx.data(), accumulate});
       CHECK(difference(dx, table(cols, [&](Index r, Index c) {
                          const size_t row = size_t(r * cols), i = row + size_t(c);
                          const Wide mean = sum_of(
@@ -190,12 +190,16 @@ TEST_CASE("layer_norm and rms_norm agree with their definition, with and without
           return affine ? normal * gain[size_t(c)] + (offset ? (*offset)[size_t(c)] : 0) : normal;
         });
       };
-      set.layer_norm(rows, cols, x.data(), affine ? gain.data() : nullptr, affine ? bias.data() : nullptr,
-                     eps, y.data(), mean.data(), rstd.data());
+      NormRows norm{
+          rows, cols,        x.data(),   affine ? gain.data() : nullptr, affine ? bias.data() : nullptr,
+          eps,  mean.data(), rstd.data()};
+      set.norm({0, rows}, norm, y.data());
       CHECK(difference(y, expected(layer, &bias)) <= 16);
       CHECK(difference(mean, layer.mean) <= 16);
       CHECK(difference(rstd, layer.rstd) <= 16);
-      set.rms_norm(rows, cols, x.data(), affine ? gain.data() : nullptr, eps, y.data(), rstd.data());
+      norm.mean = nullptr;
+      norm.bias = nullptr;
+      set.norm({0, rows}, norm, y.data());
       CHECK(difference(y, expected(rms, nullptr)) <= 16);
       CHECK(difference(rstd, rms.rstd) <= 16);
     }
@@ -208,7 +212,7 @@ TEST_CASE("layer_norm does not cancel: a row far from 0 loses only what its inpu
     const Reals x = random_reals(rows * cols, 1, 4096, 4097);
     const Norm exact = normalize(x, cols, 0, true);
     Reals y(x.size()), mean(rows), rstd(rows);
-    set.layer_norm(rows, cols, x.data(), nullptr, nullptr, 0, y.data(), mean.data(), rstd.data());
+    set.norm({0, rows}, {rows, cols, x.data(), nullptr, nullptr, 0, mean.data(), rstd.data()}, y.data());
     CHECK(difference(y, exact.normal) <= 4096 * 4);
     CHECK(difference(rstd, exact.rstd) <= 32);
   });
@@ -221,18 +225,15 @@ TEST_CASE("the gradients of layer_norm and rms_norm agree with their formulas, o
     const Reals gain = random_reals(cols, 4);
     for (const bool centered : {false, true}) {
       const Norm norm = normalize(x, cols, 1, centered);
-      const Reals mean(norm.mean.begin(), norm.mean.end()), rstd(norm.rstd.begin(), norm.rstd.end());
+      Reals mean(norm.mean.begin(), norm.mean.end()), rstd(norm.rstd.begin(), norm.rstd.end());
       for (const real* g : {gain.data(), static_cast<const real*>(nullptr)}) {
         for (const bool accumulate : {false, true}) {
           CAPTURE(centered);
           CAPTURE(accumulate);
           Reals dx = start;
-          if (centered) {
-            set.layer_norm_backward(rows, cols, x.data(), g, mean.data(), rstd.data(), dy.data(), dx.data(),
-                                    accumulate);
-          } else {
-            set.rms_norm_backward(rows, cols, x.data(), g, rstd.data(), dy.data(), dx.data(), accumulate);
-          }
+          set.norm_backward(
+              {0, rows}, {rows, cols, x.data(), g, nullptr, 1, centered ? mean.data() : nullptr, rstd.data()},
+              dy.data(), {dx.data(), accumulate});
           std::vector<Wide> exact;
           for (Index r = 0; r < rows; ++r) {
             const size_t row = size_t(r * cols);
@@ -261,15 +262,16 @@ TEST_CASE("sums over rows: gradients of gain and bias, to 70 epsilon / 2 for 300
       const Reals dy = random_reals(count * cols, 2, 0, 1);
       for (Index r = 0; r < count; ++r)
         x[size_t(r * cols)] = real(0.1);  // rounded the same way again and again
-      const Reals mean = random_reals(count, 3, -1, 0), rstd = random_reals(count, 4, 1, 2),
-                  start = random_reals(cols, 5);
+      const Reals start = random_reals(cols, 5);
+      Reals mean = random_reals(count, 3, -1, 0), rstd = random_reals(count, 4, 1, 2);
       for (const bool accumulate : {false, true}) {
         Reals dgain = start, dbias = start, rms_gain = start, sum = start;
-        set.norm_backward_parameters(count, cols, 0, cols, x.data(), mean.data(), rstd.data(), dy.data(),
-                                     dgain.data(), dbias.data(), accumulate);
-        set.norm_backward_parameters(count, cols, 0, cols, x.data(), nullptr, rstd.data(), dy.data(),
-                                     rms_gain.data(), nullptr, accumulate);
-        set.column_sum(count, cols, 0, cols, x.data(), sum.data(), accumulate);
+        NormRows norm{count, cols, x.data(), nullptr, nullptr, 0, mean.data(), rstd.data()};
+        set.norm_backward_parameters({0, cols}, norm, dy.data(), {dgain.data(), accumulate},
+                                     {dbias.data(), accumulate});
+        norm.mean = nullptr;
+        set.norm_backward_parameters({0, cols}, norm, dy.data(), {rms_gain.data(), accumulate}, {});
+        set.column_sum({0, cols}, count, cols, x.data(), {sum.data(), accumulate});
         const auto check = [&](const Reals& value, const auto& term) {
           std::vector<Wide> exact;
           for (Index c = 0; c < cols; ++c) {
@@ -292,12 +294,12 @@ TEST_CASE(
   on_every_set([&](const Kernels& set) {
     const Index count = 130, cols = 100, cuts[] = {0, 1, 8, 19, 20, 60, 97, 100};
     const Reals x = random_reals(count * cols, 1), dy = random_reals(count * cols, 2);
-    const Reals mean = random_reals(count, 3), rstd = random_reals(count, 4, 1, 2);
+    Reals mean = random_reals(count, 3), rstd = random_reals(count, 4, 1, 2);
     Reals gain(cols), bias(cols), sum(cols), part_gain(cols, 7), part_bias(cols, 7), part_sum(cols, 7);
     const auto run = [&](Index begin, Index end, Reals& g, Reals& b, Reals& s) {
-      set.norm_backward_parameters(count, cols, begin, end, x.data(), mean.data(), rstd.data(), dy.data(),
-                                   g.data(), b.data(), false);
-      set.column_sum(count, cols, begin, end, x.data(), s.data(), false);
+      const NormRows norm{count, cols, x.data(), nullptr, nullptr, 0, mean.data(), rstd.data()};
+      set.norm_backward_parameters({begin, end}, norm, dy.data(), {g.data(), false}, {b.data(), false});
+      set.column_sum({begin, end}, count, cols, x.data(), {s.data(), false});
     };
     run(0, cols, gain, bias, sum);
     for (size_t i = 0; i + 1 < std::size(cuts); ++i) {
@@ -320,7 +322,8 @@ TEST_CASE("cross_entropy and its gradient agree with their definition; ignored r
         const Reals x = random_reals(rows * cols, 1, -10, 10), start = random_reals(rows * cols, 2);
         const int targets[rows] = {0, int(cols - 1), ignore, int(cols / 2), 1};
         Reals loss(rows, 7), lse(rows, 7);
-        set.cross_entropy(rows, cols, x.data(), targets, ignore, smoothing, loss.data(), lse.data());
+        const CrossEntropyRows entropy{cols, x.data(), targets, ignore, smoothing, lse.data()};
+        set.cross_entropy({0, rows}, entropy, loss.data());
         std::vector<Wide> exact_loss, exact_lse;
         for (Index r = 0; r < rows; ++r) {
           const real* row = x.data() + r * cols;
@@ -335,8 +338,7 @@ TEST_CASE("cross_entropy and its gradient agree with their definition; ignored r
         const real scale = real(0.25);
         for (const bool accumulate : {false, true}) {
           Reals dx = start;
-          set.cross_entropy_backward(rows, cols, x.data(), targets, ignore, smoothing, scale, lse.data(),
-                                     dx.data(), accumulate);
+          set.cross_entropy_backward({0, rows}, entropy, scale, {dx.data(), accumulate});
           CHECK(difference(dx, table(cols, [&](Index r, Index c) {
                              const size_t i = size_t(r * cols + c);
                              const Wide before = accumulate ? start[i] : 0;
@@ -356,23 +358,23 @@ TEST_CASE("a row has the same bits alone as among others") {
     const Reals x = random_reals(rows * cols, 1), dy = random_reals(rows * cols, 2),
                 gain = random_reals(cols, 3);
     const int targets[rows] = {};
-    // All outputs that have a row of their own, for rows [begin, begin + count).
-    const auto run = [&](Index begin, Index count, Reals* out) {
-      const Index at = begin * cols;
-      const real *xs = x.data() + at, *dys = dy.data() + at;
-      real *mean = out[7].data() + begin, *rstd = out[8].data() + begin;
-      set.softmax(count, cols, xs, out[0].data() + at);
-      set.softmax_backward(count, cols, out[0].data() + at, dys, out[1].data() + at, true);
-      set.log_softmax(count, cols, xs, out[2].data() + at);
-      set.log_softmax_backward(count, cols, out[2].data() + at, dys, out[3].data() + at, false);
-      set.layer_norm(count, cols, xs, gain.data(), gain.data(), real(1e-5), out[4].data() + at, mean, rstd);
-      set.layer_norm_backward(count, cols, xs, gain.data(), mean, rstd, dys, out[5].data() + at, false);
-      set.cross_entropy(count, cols, xs, targets, -1, real(0.1), out[9].data() + begin, rstd);
-      set.cross_entropy_backward(count, cols, xs, targets, -1, real(0.1), 1, rstd, out[6].data() + at, true);
+    // All outputs that have a row of their own, for a range of rows.
+    const auto run = [&](Range some, std::vector<Reals>& out) {
+      const NormRows norm{rows,        cols,       x.data(),      gain.data(),
+                          gain.data(), real(1e-5), out[7].data(), out[8].data()};
+      const CrossEntropyRows entropy{cols, x.data(), targets, -1, real(0.1), out[10].data()};
+      set.softmax(some, cols, x.data(), out[0].data());
+      set.softmax_backward(some, cols, out[0].data(), dy.data(), {out[1].data(), true});
+      set.log_softmax(some, cols, x.data(), out[2].data());
+      set.log_softmax_backward(some, cols, out[2].data(), dy.data(), {out[3].data(), false});
+      set.norm(some, norm, out[4].data());
+      set.norm_backward(some, norm, dy.data(), {out[5].data(), false});
+      set.cross_entropy(some, entropy, out[9].data());
+      set.cross_entropy_backward(some, entropy, 1, {out[6].data(), true});
     };
-    std::vector<Reals> together(10, Reals(x.size())), alone = together;
-    run(0, rows, together.data());
-    for (Index r = 0; r < rows; ++r) run(r, 1, alone.data());
+    std::vector<Reals> together(11, Reals(x.size())), alone = together;
+    run({0, rows}, together);
+    for (Index r = 0; r < rows; ++r) run({r, r + 1}, alone);
     for (size_t i = 0; i < together.size(); ++i) {
       CAPTURE(i);
       CHECK(same_bits(together[i], alone[i]));

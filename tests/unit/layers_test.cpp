@@ -16,7 +16,7 @@ void check_twins(const TensorFunction& fused, const TensorFunction& composed, co
     results[first].push_back(y);
     for (const Tensor& x : in) results[first].push_back(x.grad());
   }
-  for (std::size_t i = 0; i < results[0].size(); ++i) check_close(results[1][i], results[0][i]);
+  for (Index i = 0; i < std::ssize(results[0]); ++i) check_close(results[1][i], results[0][i]);
 }
 
 TEST_CASE("linear with bias and activation in one node is its composed twin") {
@@ -46,7 +46,9 @@ TEST_CASE("cross_entropy is its composed twin, with label smoothing; a smoothing
   const Index V = 13;
   const IntTensor targets = random_ids({6}, V, 4);
   const auto plain = [&](const Tensor& logits) {
-    return neg(mean(gather(log_softmax(logits), 1, targets.reshape({6, 1}))));
+    const Tensor of_targets =
+        from_formula({6, V}, [&](const At& i) { return targets[i[0]] == i[1] ? 1 : 0; });
+    return -mean(sum(log_softmax(logits) * of_targets, 1));
   };
   const Tensor logits = random_tensor({6, V});
   for (const real smoothing : {real(0.1), real(0.5)})
@@ -86,37 +88,34 @@ TEST_CASE("an embedding is its row times the root of d_model, and transposed it 
   const IntTensor tokens({1, 2}, {4, 2});
   const Tensor vectors = layer(tokens);  // (1, 2, 9)
   for (Index c = 0; c < 9; ++c) CHECK(vectors(0, 0, c) == doctest::Approx(3 * double{layer.table(4, c)}));
-  const Embedding unscaled(5, 9, rng, false);
-  CHECK(unscaled(tokens)(0, 1, 3) == unscaled.table(2, 3));
   check_close(layer.logits(vectors), matmul(vectors, layer.table, Transpose::second));
 }
 
-TEST_CASE("feed-forward computes each of its three formulas") {
+TEST_CASE("feed-forward computes its formula, with any activation, plain and gated") {
   const Tensor x = random_tensor({2, 3, 8});
-  for (const FeedForwardKind kind : {FeedForwardKind::relu, FeedForwardKind::gelu, FeedForwardKind::swiglu}) {
-    TransformerConfig config = small_config();
-    config.feed_forward = kind;
-    Rng rng(1);
-    FeedForward layer(config, rng);
-    shaken(layer);
-    const auto project = [](const Linear& linear, const Tensor& x) {
-      return matmul(x, linear.weight, Transpose::second) + linear.bias;
-    };
-    const Tensor first = project(layer.first, x);
-    Tensor hidden = relu(first);
-    if (kind == FeedForwardKind::gelu) hidden = gelu(first);
-    if (kind == FeedForwardKind::swiglu) hidden = silu(project(layer.gate, x)) * first;
-    Context context;
-    check_close(layer(x, context), project(layer.second, hidden));
-    CHECK(parameters_of(layer).size() == (kind == FeedForwardKind::swiglu ? 6 : 4));
-  }
+  for (const Activation activation : {Activation::relu, Activation::gelu, Activation::silu})
+    for (const bool gated : {false, true}) {
+      TransformerConfig config = small_config();
+      config.feed_forward = {.activation = activation, .gated = gated};
+      Rng rng(1);
+      FeedForward layer(config, rng);
+      shaken(layer);
+      const auto project = [](const Linear& linear, const Tensor& x) {
+        return matmul(x, linear.weight, Transpose::second) + linear.bias;
+      };
+      const Tensor first = project(layer.first, x);
+      const Tensor hidden =
+          gated ? activate(project(layer.gate, x), activation) * first : activate(first, activation);
+      check_close(layer(x), project(layer.second, hidden));
+      CHECK(parameters_of(layer).size() == (gated ? 6 : 4));
+    }
 }
 
 TEST_CASE("dropout acts in training alone, and says when it has no generator") {
   const Tensor x = ones({1000});
   Rng rng(1);
-  CHECK(Context{}.drop(x, real(0.5)).body() == x.body());
-  CHECK(Context{.training = true, .rng = &rng}.drop(x, 0).body() == x.body());
+  CHECK(Context{}.drop(x, real(0.5)).is(x));
+  CHECK(Context{.training = true, .rng = &rng}.drop(x, 0).is(x));
   const Tensor dropped = Context{.training = true, .rng = &rng}.drop(x, real(0.5));
   CHECK(max(dropped).item() == 2);
   CHECK(mean(dropped).item() == doctest::Approx(1).epsilon(0.1));
@@ -135,7 +134,7 @@ TEST_CASE("a list of parameters has the path of each tensor, and a tied one once
   CHECK(list[1].name == "encoder.block.0.self.query.weight");
   Index tables = 0, numbers = 0;
   for (const Parameter& parameter : list) {
-    tables += parameter.tensor.body() == model.target_embedding.table.body();
+    tables += parameter.tensor.is(model.target_embedding.table);
     numbers += parameter.tensor.numel();
     CHECK(parameter.tensor.needs_grad());
     for (const Parameter& other : list) CHECK((other.name == parameter.name) == (&other == &parameter));
@@ -159,7 +158,7 @@ TEST_CASE("a configuration written as JSON comes back the same, every setting of
                                  .window = 5,
                                  .pre_norm = true,
                                  .norm = NormKind::rms,
-                                 .feed_forward = FeedForwardKind::swiglu,
+                                 .feed_forward = {.activation = Activation::silu, .gated = true},
                                  .bias = false,
                                  .scale_scores = false,
                                  .tie_embeddings = false,
@@ -168,6 +167,23 @@ TEST_CASE("a configuration written as JSON comes back the same, every setting of
   CHECK(config_from_json(to_json(config)) == config);
   const TransformerConfig usual{.vocabulary = 9};
   CHECK(config_from_json(to_json(usual)) == usual);
+}
+
+TEST_CASE("feed-forward networks are stored by name") {
+  const std::vector<std::pair<const char*, FeedForwardKind>> named{
+      {"relu", {}},
+      {"gelu", {.activation = Activation::gelu}},
+      {"swiglu", {.activation = Activation::silu, .gated = true}},
+      {"geglu", {.activation = Activation::gelu, .gated = true}}};
+  for (const auto& entry : named) {
+    TransformerConfig config = small_config();
+    config.feed_forward = entry.second;
+    CHECK(to_json(config).find(fmt::format("\"feed_forward\":\"{}\"", entry.first)) != std::string::npos);
+    CHECK(config_from_json(to_json(config)) == config);
+  }
+  TransformerConfig unnamed = small_config();
+  unnamed.feed_forward = {.activation = Activation::tanh, .gated = true};
+  CHECK_THROWS_WITH_AS(to_json(unnamed), doctest::Contains("feed_forward: this value has no name"), Error);
 }
 
 TEST_CASE("a bad configuration is refused by the name of what is wrong") {
@@ -196,7 +212,6 @@ TEST_CASE("a bad configuration is refused by the name of what is wrong") {
   odd.positions = Positions::rope;
   CHECK_THROWS_WITH_AS(odd.check(), "configuration: rope needs an even head size, not 3", Error);
   CHECK(positions_from_name("alibi") == Positions::alibi);
-  CHECK(feed_forward_from_name("swiglu") == FeedForwardKind::swiglu);
 }
 
 }  // namespace

@@ -44,8 +44,7 @@ TEST_CASE("every encoder-decoder learns one batch by heart") {
     Rng rng(1);
     const Transformer model(entry.second, rng);
     const double loss = learn(parameters_of(model), 300, 0.01, [&](Index) {
-      Context context;
-      return cross_entropy(model(source, {}, shift_right(target, 0), {}, context), target);
+      return cross_entropy(model(source, shift_right(target, 0)), target);
     });
     CHECK(loss < 0.02);
   }
@@ -57,13 +56,11 @@ TEST_CASE("a GPT learns one batch by heart") {
   const Gpt gpt(gpt_config({.vocabulary = 7, .d_model = 16, .heads = 2, .layers = 2, .max_length = 8}), rng);
   IntTensor text = random_ids({4, 8}, 7, 2), next({4, 8}, std::vector<int>(32, -1));
   for (Index b = 0; b < 4; ++b) {
-    text(b, 0) = static_cast<int>(b);  // the first word tells the texts apart
+    text(b, 0) = int(b);  // the first word tells the texts apart
     for (Index t = 0; t < 7; ++t) next(b, t) = text(b, t + 1);
   }
-  CHECK(learn(parameters_of(gpt), 300, 0.01, [&](Index) {
-          Context context;
-          return cross_entropy(gpt(text, context), next, {.ignore = -1});
-        }) < 0.02);
+  CHECK(learn(parameters_of(gpt), 300, 0.01,
+              [&](Index) { return cross_entropy(gpt(text), next, {.ignore = -1}); }) < 0.02);
 }
 
 TEST_CASE("BERT learns one batch by heart: its masked words, what follows what, and the tags of a new head") {
@@ -82,10 +79,7 @@ TEST_CASE("BERT learns one batch by heart: its masked words, what follows what, 
     hidden[i] = masked ? words[i] : -1;
     if (masked) seen[i] = 0;
   }
-  const auto states = [&] {
-    Context context;
-    return bert(seen, {}, context);
-  };
+  const auto states = [&] { return bert(seen); };
   CHECK(learn(parameters_of(bert), 300, 0.01, [&](Index) {
           const Tensor x = states();
           return cross_entropy(bert.mlm_logits(x), hidden, {.ignore = -1}) +
@@ -112,14 +106,14 @@ struct Task {
 };
 
 double share_right(const Transformer& model, const Task& task) {
-  TransformerWriter writer(model, task.source, {});
+  TransformerWriter writer(model, task.source);
   const auto written = greedy(writer, {.start = bos, .end = eos, .max_length = letters + 2});
   double right = 0;
-  for (std::size_t b = 0; b < written.size(); ++b) {
-    const int* wanted = &task.target(static_cast<Index>(b), 0);
+  for (Index b = 0; b < std::ssize(written); ++b) {
+    const int* wanted = &task.target(b, 0);
     right += written[b] == std::vector<int>(wanted, wanted + letters);
   }
-  return right / static_cast<double>(written.size());
+  return right / double(written.size());
 }
 
 TEST_CASE("an encoder-decoder learns to copy and to reverse: over 99 of 100 new sentences are right") {
@@ -133,9 +127,8 @@ TEST_CASE("an encoder-decoder learns to copy and to reverse: over 99 of 100 new 
     const Task unseen(300, 1, reverse);
     CHECK(share_right(model, unseen) < 0.01);
     learn(parameters_of(model), 300, 0.01, [&](Index batch) {
-      const Task task(32, 1000 + static_cast<std::uint64_t>(batch), reverse);
-      Context context;
-      return cross_entropy(model(task.source, {}, shift_right(task.target, bos), {}, context), task.target);
+      const Task task(32, 1000 + std::uint64_t(batch), reverse);
+      return cross_entropy(model(task.source, shift_right(task.target, bos)), task.target);
     });
     CHECK(share_right(model, unseen) > 0.99);
   }

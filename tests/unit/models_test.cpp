@@ -1,5 +1,6 @@
-// GPT, BERT and T5: what each may see, the gradients of its heads, and T5's game of spans.
-#include <set>  // set
+// GPT, BERT and T5: what each may see, the gradients of its heads, and T5's span corruption.
+#include <iterator>  // ssize
+#include <set>       // set
 
 #include "small_models.hpp"
 
@@ -34,10 +35,7 @@ TEST_CASE("gradients are right through a GPT, with every position scheme" * doct
     Rng rng(1);
     Gpt gpt(small_gpt(positions), rng);
     const IntTensor tokens = random_ids({2, 5}, 7, 1), next = random_ids({2, 5}, 7, 2);
-    check_model_gradients(parameters_of(shaken(gpt)), [&] {
-      Context context;
-      return cross_entropy(gpt(tokens, context), next);
-    });
+    check_model_gradients(parameters_of(shaken(gpt)), [&] { return cross_entropy(gpt(tokens), next); });
   }
 }
 
@@ -50,24 +48,21 @@ TEST_CASE("no output of a GPT moves when a later token changes, with every posit
       Rng rng(1);
       Gpt gpt(config, rng);
       shaken(gpt);
-      Context context;
       const IntTensor tokens = random_ids({2, 6}, 7, 1);
-      const Tensor before = gpt(tokens, context);
+      const Tensor before = gpt(tokens);
       for (Index t = 0; t < 6; ++t) {
-        const Tensor after = gpt(changed_at(tokens, 1, t), context);
+        const Tensor after = gpt(changed_at(tokens, 1, t));
         CHECK(same_bits(slice(after, 1, 0, t), slice(before, 1, 0, t)));
         CHECK(max_difference(after[1][t], before[1][t]) > 1e-6);
       }
     }
 }
 
-TEST_CASE("the tokens behind the end of a text change nothing before it in a GPT") {
+TEST_CASE("padding after a text changes none of a GPT's outputs for it") {
   Rng rng(1);
   Gpt gpt(small_gpt(), rng);
-  Context context;
   const IntTensor tokens = random_ids({2, 6}, 7, 1), lengths({2}, {6, 4});
-  const Tensor before = gpt(tokens, context, lengths),
-               after = gpt(changed_at(tokens, 1, 4), context, lengths);
+  const Tensor before = gpt({tokens, lengths}), after = gpt({changed_at(tokens, 1, 4), lengths});
   CHECK(same_bits(after[0], before[0]));
   CHECK(same_bits(slice(after[1], 0, 0, 4), slice(before[1], 0, 0, 4)));
 }
@@ -75,11 +70,10 @@ TEST_CASE("the tokens behind the end of a text change nothing before it in a GPT
 TEST_CASE("BERT sees both sides: every token reaches every state") {
   Rng rng(1);
   const Bert bert = small_bert(rng);
-  Context context;
   const IntTensor tokens = random_ids({1, 6}, 7, 1);
-  const Tensor before = bert(tokens, {}, context);
+  const Tensor before = bert(tokens);
   for (Index t = 0; t < 6; ++t) {
-    const Tensor after = bert(changed_at(tokens, 0, t), {}, context);
+    const Tensor after = bert(changed_at(tokens, 0, t));
     for (Index i = 0; i < 6; ++i) CHECK(max_difference(after[0][i], before[0][i]) > 1e-6);
   }
 }
@@ -87,10 +81,8 @@ TEST_CASE("BERT sees both sides: every token reaches every state") {
 TEST_CASE("BERT's padding changes no real state") {
   Rng rng(1);
   const Bert bert = small_bert(rng);
-  Context context;
   const IntTensor tokens = random_ids({2, 6}, 7, 1), lengths({2}, {3, 6});
-  const Tensor before = bert(tokens, lengths, context),
-               after = bert(changed_at(tokens, 0, 4), lengths, context);
+  const Tensor before = bert({tokens, lengths}), after = bert({changed_at(tokens, 0, 4), lengths});
   CHECK(same_bits(after[1], before[1]));
   CHECK(same_bits(slice(after[0], 0, 0, 3), slice(before[0], 0, 0, 3)));
 }
@@ -107,8 +99,7 @@ TEST_CASE("gradients are right through BERT and each of its heads" * doctest::sk
   ParameterList all = parameters_of(bert);
   classifier.parameters(all);
   check_model_gradients(all, [&] {
-    Context context;
-    const Tensor states = bert(tokens, lengths, context, segments);
+    const Tensor states = bert({tokens, lengths}, segments);
     return cross_entropy(bert.mlm_logits(states), masked, {.ignore = -1}) +
            cross_entropy(bert.nsp_logits(states), IntTensor({2}, {1, 0})) +
            cross_entropy(classifier.sentence(bert, states), IntTensor({2}, {2, 0})) +
@@ -119,9 +110,8 @@ TEST_CASE("gradients are right through BERT and each of its heads" * doctest::sk
 TEST_CASE("BERT's heads follow their formulas, and segments make a difference") {
   Rng rng(1);
   const Bert bert = small_bert(rng);
-  Context context;
   const IntTensor tokens = random_ids({2, 5}, 9, 1);
-  const Tensor states = bert(tokens, {}, context);
+  const Tensor states = bert(tokens);
   CHECK(bert.mlm_logits(states).shape() == Shape{2, 5, 9});
   CHECK(bert.pooled(states).shape() == Shape{2, 8});
   CHECK(bert.nsp_logits(states).shape() == Shape{2, 2});
@@ -133,17 +123,17 @@ TEST_CASE("BERT's heads follow their formulas, and segments make a difference") 
   CHECK(classifier.sentence(bert, states).shape() == Shape{2, 3});
   CHECK(classifier.tokens(states).shape() == Shape{2, 5, 3});
   const IntTensor segments({2, 5}, {0, 0, 1, 1, 1, 0, 0, 0, 0, 1});
-  CHECK(max_difference(bert(tokens, {}, context, segments), states) > 1e-3);
+  CHECK(max_difference(bert(tokens, segments), states) > 1e-3);
 }
 
-TEST_CASE("GPT and BERT hand out their attention maps") {
+TEST_CASE("GPT and BERT record their attention maps") {
   Rng rng(1);
   AttentionMaps maps;
-  Context context{.maps = &maps};
+  const Context context{.maps = &maps};
   const IntTensor tokens = random_ids({1, 5}, 7, 1);
   const Gpt gpt(small_gpt(Positions::alibi), rng);
   const Tensor logits = gpt(tokens, context);
-  small_bert(rng)(tokens, {}, context);
+  small_bert(rng)(tokens, context);
   REQUIRE(maps.size() == 4);
   CHECK(maps[1].name == "decoder");
   CHECK(maps[3].name == "encoder");
@@ -170,14 +160,14 @@ TEST_CASE("T5 has RMSNorm, no biases, one table of distances a stack and one emb
   CHECK(t5.encoder.blocks[0].self.scale == 1);
 }
 
-TEST_CASE("spans are taken out, and input and target together have every token") {
+TEST_CASE("spans are removed, and input and target together have every token") {
   Rng rng(1);
   for (const Index length : {2, 3, 7, 20, 100, 333})
     for (const double fraction : {0.15, 0.5, 0.9}) {
       CAPTURE(length);
       CAPTURE(fraction);
       std::vector<int> text;
-      for (Index i = 0; i < length; ++i) text.push_back(static_cast<int>(rng.below(50)));
+      for (Index i = 0; i < length; ++i) text.push_back(int(rng.below(50)));
       const CorruptionOptions options{.fraction = fraction, .first_sentinel = 1000, .sentinels = 200};
       const Corrupted corrupted = corrupt_spans(text, options, rng);
       CHECK(restore_spans(corrupted, options) == text);
@@ -186,32 +176,31 @@ TEST_CASE("spans are taken out, and input and target together have every token")
       for (const int token : corrupted.input)
         if (token >= 1000) CHECK(token == 1000 + sentinels++);  // in order, from the first
       for (const int token : corrupted.target) taken += token < 1000;
-      const double wanted = std::round(static_cast<double>(length) * fraction);
-      CHECK(taken == static_cast<int>(std::min(std::max(wanted, 1.0), static_cast<double>(length - 1))));
-      CHECK(corrupted.input.size() + corrupted.target.size() ==
-            static_cast<std::size_t>(length) + 2 * static_cast<std::size_t>(sentinels) + 1);
+      const double wanted = std::round(double(length) * fraction);
+      CHECK(taken == int(std::min(std::max(wanted, 1.0), double(length - 1))));
+      CHECK(std::ssize(corrupted.input) + std::ssize(corrupted.target) == length + 2 * sentinels + 1);
       CHECK(corrupted.target.back() == 1000 + sentinels);
-      if (fraction == 0.15 && length >= 20) CHECK(sentinels == static_cast<int>(std::lround(taken / 3.0)));
+      if (fraction == 0.15 && length >= 20) CHECK(sentinels == int(std::lround(taken / 3.0)));
     }
 }
 
 TEST_CASE("spans fall everywhere and are of many lengths") {
   Rng rng(1);
   std::vector<int> text(20), taken_at(20, 0);
-  for (int i = 0; i < 20; ++i) text[static_cast<std::size_t>(i)] = i;
-  std::set<std::size_t> lengths;
+  for (int i = 0; i < 20; ++i) text[i] = i;
+  std::set<Index> lengths;
   for (int draw = 0; draw < 300; ++draw) {
     const Corrupted corrupted = corrupt_spans(text, {.fraction = 0.3, .first_sentinel = 100}, rng);
-    std::size_t span = 0;
+    Index span = 0;
     for (const int token : corrupted.target) {
       if (token < 100)
-        ++taken_at[static_cast<std::size_t>(token)], ++span;
+        ++taken_at[token], ++span;
       else
         lengths.insert(std::exchange(span, 0));
     }
   }
   CHECK(taken_at[0] == 0);  // a text begins with something that is kept
-  for (std::size_t i = 1; i < 20; ++i) CHECK(taken_at[i] > 20);
+  for (Index i = 1; i < 20; ++i) CHECK(taken_at[i] > 20);
   CHECK(lengths.size() >= 5);
 }
 
@@ -226,7 +215,7 @@ TEST_CASE("spans that do not belong together are refused") {
   CHECK_THROWS_WITH_AS(restore_spans({{1, 100}, {100, 3, 101, 4}}, options),
                        doctest::Contains("closing sentinel"), Error);
   Rng rng(1);
-  CHECK_THROWS_WITH_AS(corrupt_spans({1}, options, rng), doctest::Contains("nothing to take out"), Error);
+  CHECK_THROWS_WITH_AS(corrupt_spans({1}, options, rng), doctest::Contains("too short"), Error);
   CHECK_THROWS_WITH_AS(corrupt_spans(std::vector<int>(200, 1), options, rng), doctest::Contains("sentinels"),
                        Error);
 }

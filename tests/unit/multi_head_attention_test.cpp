@@ -1,5 +1,6 @@
 // nn/attention.hpp: masks, the plain attention that lessons show, and the layer with its heads.
-#include <limits>  // numeric_limits
+#include <iterator>  // ssize
+#include <limits>    // numeric_limits
 
 #include "nn/attention.hpp"
 #include "small_models.hpp"
@@ -11,11 +12,10 @@ constexpr real infinity = std::numeric_limits<real>::infinity();
 
 TransformerConfig layer_config() { return {.d_model = 8, .heads = 4, .dropout = 0}; }
 
-// The layer on x as its own memory, with and without maps; without a cache.
+// Self-attention with and without maps.
 Tensor attend(const MultiHeadAttention& layer, const Tensor& x, const Mask& mask,
               AttentionMaps* maps = nullptr) {
-  Context context{.maps = maps};
-  return layer(x, x, mask, context, "encoder", 0);
+  return layer(x, {.mask = mask}, {.maps = maps});
 }
 
 TEST_CASE("masks say 1 where a key is visible, and become 0 and -inf on the scores") {
@@ -45,7 +45,7 @@ TEST_CASE("a mask of several kinds hides what any of them hides and keeps the bi
 
 TEST_CASE("attention on numbers one can follow: scores ln 3 and 0 give weights 3/4 and 1/4") {
   const Tensor q = full({1, 1, 1, 1}, 1), k = zeros({1, 1, 2, 1}), v = zeros({1, 1, 2, 1});
-  k.data()[0] = static_cast<real>(std::log(3.0)), v.data()[0] = 8, v.data()[1] = 4;
+  k.data()[0] = real(std::log(3.0)), v.data()[0] = 8, v.data()[1] = 4;
   const AttentionResult result = scaled_dot_product_attention(q, k, v);
   check_close(reshape(result.weights, {2}), tensor({real(0.75), real(0.25)}));
   check_close(reshape(result.output, {1}), tensor({7}));
@@ -72,7 +72,7 @@ TEST_CASE("heads are split off and merged again without a change") {
 // Concat(head_1, …, head_h) W_O, each head from its own rows of the projections.
 TEST_CASE("multi-head attention is each head by itself, concatenated and projected") {
   Rng rng(1);
-  MultiHeadAttention layer(layer_config(), true, rng);
+  MultiHeadAttention layer(layer_config(), rng, {.cross = true});
   shaken(layer);
   const Tensor x = random_tensor({2, 5, 8}), memory = random_tensor({2, 3, 8}, 2);
   std::vector<Tensor> heads;
@@ -87,8 +87,7 @@ TEST_CASE("multi-head attention is each head by itself, concatenated and project
                             .output;
     heads.push_back(reshape(head, {2, 5, 2}));
   }
-  Context context;
-  check_close(layer(x, memory, {}, context, "cross", 0), layer.output(concat(heads, 2)));
+  check_close(layer(x, {.memory = memory}), layer.output(concat(heads, 2)));
 }
 
 TEST_CASE("the plain way and the fused way are equal, forward and backward") {
@@ -98,7 +97,7 @@ TEST_CASE("the plain way and the fused way are equal, forward and backward") {
         TransformerConfig config = layer_config();
         config.kv_heads = kv_heads, config.positions = positions, config.window = window;
         Rng rng(1);
-        MultiHeadAttention layer(config, true, rng);
+        MultiHeadAttention layer(config, rng);
         shaken(layer);
         const ParameterList parameters = parameters_of(layer);
         const Mask mask{
@@ -114,16 +113,16 @@ TEST_CASE("the plain way and the fused way are equal, forward and backward") {
           for (const Parameter& parameter : parameters) results[plain].push_back(parameter.tensor.grad());
         }
         INFO("kv_heads " << kv_heads << " window " << window);
-        for (std::size_t i = 0; i < results[0].size(); ++i) check_close(results[0][i], results[1][i]);
+        for (Index i = 0; i < std::ssize(results[0]); ++i) check_close(results[0][i], results[1][i]);
       }
 }
 
 TEST_CASE("grouped keys and values are those of a full layer whose groups hold copies") {
   TransformerConfig config = layer_config();
   Rng rng(1), other(2);
-  MultiHeadAttention full(config, true, rng);
+  MultiHeadAttention full(config, rng);
   config.kv_heads = 2;
-  MultiHeadAttention grouped(config, true, other);
+  MultiHeadAttention grouped(config, other);
   shaken(full), shaken(grouped);
   CHECK(grouped.key.weight.shape() == Shape{4, 8});
   full.query = grouped.query, full.output = grouped.output;
@@ -144,15 +143,15 @@ TEST_CASE("grouped keys and values are those of a full layer whose groups hold c
 TEST_CASE("grouped attention with as many groups as heads is multi-head attention") {
   TransformerConfig config = layer_config();
   Rng one(1), two(1);
-  const MultiHeadAttention full(config, true, one);
+  const MultiHeadAttention full(config, one);
   config.kv_heads = config.heads;
   const Tensor x = random_tensor({2, 5, 8});
-  CHECK(same_bits(attend(full, x, {}), attend(MultiHeadAttention(config, true, two), x, {})));
+  CHECK(same_bits(attend(full, x, {}), attend(MultiHeadAttention(config, two), x, {})));
 }
 
 TEST_CASE("a window as long as the text is no window; a shorter one hides what is far") {
   Rng rng(1);
-  MultiHeadAttention layer(layer_config(), true, rng);
+  MultiHeadAttention layer(layer_config(), rng);
   const Tensor x = random_tensor({2, 5, 8});
   for (const bool causal : {false, true}) {
     const auto with_window = [&](Index window) {
@@ -166,12 +165,14 @@ TEST_CASE("a window as long as the text is no window; a shorter one hides what i
   }
 }
 
-TEST_CASE("every weight that is handed out is a share: rows sum to 1, hidden keys have 0") {
+TEST_CASE("a recorded map carries the label of its layer; rows sum to 1, hidden keys have 0") {
   Rng rng(1);
-  const MultiHeadAttention layer(layer_config(), true, rng);
+  const MultiHeadAttention layer(layer_config(), rng, {.name = "reader", .layer = 3});
   AttentionMaps maps;
   attend(layer, random_tensor({2, 5, 8}), {.causal = true, .key_lengths = IntTensor({2}, {5, 3})}, &maps);
   REQUIRE(maps.size() == 1);
+  CHECK(maps[0].name == "reader");
+  CHECK(maps[0].layer == 3);
   const Tensor& weights = maps[0].weights;
   CHECK(weights.shape() == Shape{2, 4, 5, 5});
   check_close(sum(weights, -1), ones({2, 4, 5}));
@@ -183,13 +184,13 @@ TEST_CASE("dropout falls on the weights in training, on both ways, and never in 
   TransformerConfig config = layer_config();
   config.dropout = real(0.5);
   Rng rng(1);
-  const MultiHeadAttention layer(config, true, rng);
+  const MultiHeadAttention layer(config, rng);
   const Tensor x = random_tensor({2, 5, 8});
   for (const bool plain : {false, true}) {
     AttentionMaps maps;
-    Context evaluation{.maps = plain ? &maps : nullptr},
+    const Context evaluation{.maps = plain ? &maps : nullptr},
         training{.training = true, .rng = &rng, .maps = evaluation.maps};
-    const auto run = [&](Context& context) { return layer(x, x, {}, context, "encoder", 0); };
+    const auto run = [&](const Context& context) { return layer(x, {}, context); };
     const Tensor clean = run(evaluation);
     CHECK(same_bits(run(evaluation), clean));
     const Tensor noisy = run(training);
@@ -205,29 +206,34 @@ TEST_CASE("token by token with a cache is the same as all at once") {
       TransformerConfig config = layer_config();
       config.positions = positions, config.window = window, config.kv_heads = 2;
       Rng rng(1);
-      const MultiHeadAttention layer(config, true, rng);
+      const MultiHeadAttention layer(config, rng);
       const Tensor x = random_tensor({2, 6, 8}), whole = attend(layer, x, {.causal = true});
       KeyValueCache cache;
-      Context context;
       for (const auto& [begin, end] : {std::pair<Index, Index>{0, 2}, {2, 3}, {3, 6}}) {
         const Tensor part = slice(x, 1, begin, end);
-        check_close(layer(part, part, {.causal = true}, context, "decoder", 0, &cache),
-                    slice(whole, 1, begin, end));
+        check_close(layer(part, {.mask = {.causal = true}, .cache = &cache}), slice(whole, 1, begin, end));
         CHECK(cache.length() == end);
       }
     }
 }
 
-TEST_CASE("a frozen cache is filled once and then answers in place of the memory") {
+TEST_CASE("the cache of cross-attention is filled once and then replaces the memory") {
   Rng rng(1);
-  const MultiHeadAttention layer(layer_config(), false, rng);
+  const MultiHeadAttention layer(layer_config(), rng, {.cross = true});
   const Tensor x = random_tensor({1, 2, 8}), memory = random_tensor({1, 3, 8}, 2);
-  KeyValueCache cache{.frozen = true};
-  Context context;
-  const Tensor first = layer(x, memory, {}, context, "cross", 0, &cache);
+  KeyValueCache cache;
+  const Tensor first = layer(x, {.memory = memory, .cache = &cache});
   CHECK(cache.length() == 3);
-  CHECK(same_bits(layer(x, random_tensor({1, 3, 8}, 3), {}, context, "cross", 0, &cache), first));
+  CHECK(same_bits(layer(x, {.memory = random_tensor({1, 3, 8}, 3), .cache = &cache}), first));
   CHECK(cache.length() == 3);
+}
+
+TEST_CASE("cross-attention without a memory is refused, and so is self-attention with one") {
+  Rng rng(1);
+  const MultiHeadAttention self(layer_config(), rng), cross(layer_config(), rng, {.cross = true});
+  const Tensor x = random_tensor({1, 2, 8});
+  CHECK_THROWS_WITH_AS(cross(x), "attention: cross-attention needs a memory", Error);
+  CHECK_THROWS_WITH_AS(self(x, {.memory = x}), "attention: self-attention takes no memory", Error);
 }
 
 }  // namespace

@@ -33,32 +33,5 @@ TEST_CASE("embedding refuses ids outside the table and tables that are none") {
                        "embedding: the table has shape (5), not (V,C)", Error);
 }
 
-TEST_CASE("gather picks along an axis, the same element as often as asked") {
-  const Tensor x = random_tensor({3, 4, 2});
-  for (const int axis : {0, 1, 2, -1}) {
-    CAPTURE(axis);
-    const int place = axis < 0 ? axis + 3 : axis;
-    for (const Index picks : {1, 2, 7}) {
-      const IntTensor index(x.shape().with(axis, picks));
-      Rng rng(6);
-      for (Index i = 0; i < index.numel(); ++i) index[i] = static_cast<int>(rng.below(x.size(axis)));
-      check_close(gather(x, axis, index), from_formula(index.shape(), [&](const At& at) {
-                    return element(x, with(at, place, index(at[0], at[1], at[2])));
-                  }));
-      check_gradients([&](const auto& in) { return gather(in[0], axis, index); }, {x});
-    }
-  }
-}
-
-TEST_CASE("gather refuses indices outside and shapes that do not fit") {
-  const Tensor x = zeros({2, 3});
-  CHECK_THROWS_WITH_AS(gather(x, 1, IntTensor({2, 1}, {0, 3})),
-                       "gather: index 3 is outside axis 1 of (2,3), which has size 3", Error);
-  CHECK_THROWS_WITH_AS(gather(x, 1, IntTensor({3, 1}, {0, 0, 0})),
-                       "gather: index (3,1) and (2,3) differ in more than axis 1", Error);
-  CHECK_THROWS_WITH_AS(gather(x, 0, IntTensor({3}, {0, 0, 0})),
-                       "gather: index (3) and (2,3) differ in more than axis 0", Error);
-}
-
 }  // namespace
 }  // namespace attn

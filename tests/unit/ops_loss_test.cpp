@@ -8,8 +8,8 @@
 namespace attn {
 namespace {
 
-// -sum_v q(v) log softmax(x)_v with q = (1 - smoothing) one-hot + smoothing / V, mean over the targets that
-// count.
+// -sum_v q(v) log softmax(x)_v with q = (1 - smoothing) one-hot + smoothing / V, mean over
+// the targets that count.
 double naive_cross_entropy(const Tensor& logits, const IntTensor& targets, double smoothing, int ignore) {
   const Index V = logits.size(-1);
   double total = 0, count = 0;
@@ -19,7 +19,7 @@ double naive_cross_entropy(const Tensor& logits, const IntTensor& targets, doubl
     double sum_exp = 0;
     for (Index v = 0; v < V; ++v) sum_exp += std::exp(double{x[v]});
     for (Index v = 0; v < V; ++v) {
-      const double q = (v == targets[row] ? 1 - smoothing : 0) + smoothing / static_cast<double>(V);
+      const double q = (v == targets[row] ? 1 - smoothing : 0) + smoothing / double(V);
       total -= q * (x[v] - std::log(sum_exp));
     }
     ++count;
@@ -35,13 +35,12 @@ TEST_CASE("cross_entropy follows its formula, with smoothing and ignored targets
         const IntTensor targets(shape.without(shape.rank() - 1));
         Rng rng(2);
         for (Index i = 0; i < targets.numel(); ++i)
-          targets[i] = i % 3 == 1 ? ignore : static_cast<int>(rng.below(shape[-1]));
+          targets[i] = i % 3 == 1 ? ignore : int(rng.below(shape[-1]));
         if (targets[0] == ignore) continue;
         INFO(shape.str() << " smoothing " << smoothing << " ignore " << ignore);
-        const CrossEntropyOptions options{.smoothing = static_cast<real>(smoothing), .ignore = ignore};
-        check_close(
-            cross_entropy(logits, targets, options),
-            scalar(static_cast<real>(naive_cross_entropy(logits, targets, options.smoothing, ignore))));
+        const CrossEntropyOptions options{.smoothing = real(smoothing), .ignore = ignore};
+        check_close(cross_entropy(logits, targets, options),
+                    scalar(real(naive_cross_entropy(logits, targets, options.smoothing, ignore))));
         check_gradients([&](const auto& in) { return cross_entropy(in[0], targets, options); }, {logits});
       }
 }

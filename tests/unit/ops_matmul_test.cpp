@@ -123,7 +123,7 @@ TEST_CASE("linear is its composed twin: activation(x weightᵀ + bias)") {
   for (const Activation f : {Activation::none, Activation::relu, Activation::gelu, Activation::gelu_tanh,
                              Activation::silu, Activation::tanh, Activation::sigmoid, Activation::exp})
     for (const Shape& shape : {Shape{3}, Shape{1, 3}, Shape{7, 3}, Shape{2, 4, 3}}) {
-      CAPTURE(static_cast<int>(f));
+      CAPTURE(int(f));
       const Tensor x = random_tensor(shape, 1);
       check_close(linear(x, weight, bias, f), activate(matmul(x, weight, Transpose::second) + bias, f));
       check_close(linear(x, weight, {}, f), activate(matmul(x, weight, Transpose::second), f));

@@ -14,7 +14,7 @@ template <class Function>
 double row_mean(const Tensor& x, const At& at, const Function& f) {
   double sum = 0;
   for (Index i = 0; i < x.size(-1); ++i) sum += f(element(x, with(at, x.rank() - 1, i)));
-  return sum / static_cast<double>(x.size(-1));
+  return sum / double(x.size(-1));
 }
 
 TEST_CASE("layer_norm makes mean 0 and variance 1, then applies gain and bias") {
@@ -80,18 +80,18 @@ TEST_CASE("dropout drops the elements whose random bits are low, as many as aske
     Rng rng(12);
     rng.counter = 3;
     const Index n = 100003;
-    const Tensor y = dropout(ones({n}), static_cast<real>(p), rng);
-    CHECK(rng.counter == 3 + static_cast<std::uint64_t>(n));
-    const double threshold = static_cast<double>(static_cast<real>(p)) * 0x1p32;
-    const real kept = 1 / (1 - static_cast<real>(p));
+    const Tensor y = dropout(ones({n}), real(p), rng);
+    CHECK(rng.counter == 3 + std::uint64_t(n));
+    const double threshold = double(real(p)) * 0x1p32;
+    const real kept = 1 / (1 - real(p));
     Index dropped = 0, wrong = 0;
     for (Index i = 0; i < n; ++i) {
-      const bool drop = philox(12, 3 + static_cast<std::uint64_t>(i)) < static_cast<std::uint32_t>(threshold);
+      const bool drop = philox(12, 3 + std::uint64_t(i)) < std::uint32_t(threshold);
       wrong += y(i) != (drop ? real{0} : kept);
       dropped += drop;
     }
     CHECK(wrong == 0);
-    CHECK(static_cast<double>(dropped) / static_cast<double>(n) == doctest::Approx(p).epsilon(0.02));
+    CHECK(double(dropped) / double(n) == doctest::Approx(p).epsilon(0.02));
     CHECK(mean(y).item() == doctest::Approx(1).epsilon(0.03));
   }
 }

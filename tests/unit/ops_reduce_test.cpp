@@ -16,7 +16,7 @@ const Shape shapes[] = {{1}, {7}, {3, 5}, {5, 1}, {1, 4}, {2, 3, 4}, {3, 1, 17},
 
 // Numbers 0.02 apart in random order: no ties, and none near, for max.
 Tensor distinct_tensor(const Shape& shape) {
-  const Tensor x = (arange(shape.numel()) - static_cast<real>(shape.numel() / 2)) * 0.02;
+  const Tensor x = (arange(shape.numel()) - real(shape.numel() / 2)) * 0.02;
   Rng rng(11);
   for (Index i = x.numel() - 1; i > 0; --i) std::swap(x(i), x(rng.below(i + 1)));
   return reshape(x, shape);
@@ -42,7 +42,7 @@ TEST_CASE("sum, mean and max reduce any axis, kept or not") {
       INFO(shape.str() << " axis " << axis);
       const int from_end = axis - x.rank();
       const Tensor sums = fold_axis(x, axis, 0, plus), largest = fold_axis(x, axis, -1e9, larger);
-      const Tensor means = sums / static_cast<real>(shape[axis]);
+      const Tensor means = sums / real(shape[axis]);
       const Shape reduced = shape.without(axis);
       check_close(sum(x, axis, true), sums);
       check_close(sum(x, from_end), reshape(sums, reduced));
@@ -64,9 +64,9 @@ TEST_CASE("sum, mean and max reduce a whole tensor to a scalar") {
     const Tensor x = distinct_tensor(shape);
     double total = 0, largest = -1e9;
     for (const real value : x.values()) total += value, largest = larger(largest, value);
-    check_close(sum(x), scalar(static_cast<real>(total)));
-    check_close(mean(x), scalar(static_cast<real>(total / static_cast<double>(x.numel()))));
-    CHECK(max(x).item() == static_cast<real>(largest));
+    check_close(sum(x), scalar(real(total)));
+    check_close(mean(x), scalar(real(total / double(x.numel()))));
+    CHECK(max(x).item() == real(largest));
     check_gradients([](const auto& in) { return sum(in[0]); }, {x});
     check_gradients([](const auto& in) { return mean(in[0]); }, {x});
     check_gradients([](const auto& in) { return max(in[0]); }, {x});
@@ -76,7 +76,7 @@ TEST_CASE("sum, mean and max reduce a whole tensor to a scalar") {
 
 TEST_CASE("a long sum keeps its precision") {
   const Tensor x = full({3000000}, real(0.1));
-  CHECK(sum(x).item() == doctest::Approx(3000000 * static_cast<double>(real(0.1))).epsilon(1e-6));
+  CHECK(sum(x).item() == doctest::Approx(3000000 * double(real(0.1))).epsilon(1e-6));
   CHECK(mean(x, 0).item() == doctest::Approx(0.1).epsilon(1e-6));
 }
 

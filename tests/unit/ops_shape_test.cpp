@@ -25,7 +25,7 @@ TEST_CASE("transpose swaps any two axes") {
         Shape swapped = shape;
         std::swap(swapped[i], swapped[j]);
         check_close(transpose(x, i, j), from_formula(swapped, [&](At at) {
-                      std::swap(at[static_cast<std::size_t>(i)], at[static_cast<std::size_t>(j)]);
+                      std::swap(at[i], at[j]);
                       return element(x, at);
                     }));
         check_gradients([&](const auto& in) { return transpose(in[0], i, j); }, {x});
@@ -63,7 +63,7 @@ TEST_CASE("concat lines tensors up along an axis") {
                  c = random_tensor(shape.with(axis, 4), 3);
     const Index size = shape[axis];
     check_close(concat({a, b, c}, axis), from_formula(shape.with(axis, size + 5), [&](const At& at) {
-                  const Index i = at[static_cast<std::size_t>(place)];
+                  const Index i = at[place];
                   if (i < size) return element(a, at);
                   if (i == size) return element(b, with(at, place, 0));
                   return element(c, with(at, place, i - size - 1));
@@ -103,9 +103,8 @@ TEST_CASE("slice takes a range of any axis") {
       const Index begin = range.first, end = range.second;
       INFO("axis " << axis << " from " << begin << " to " << end);
       check_close(slice(x, axis, begin, end),
-                  from_formula(x.shape().with(axis, end - begin), [&](const At& at) {
-                    return element(x, with(at, place, at[static_cast<std::size_t>(place)] + begin));
-                  }));
+                  from_formula(x.shape().with(axis, end - begin),
+                               [&](const At& at) { return element(x, with(at, place, at[place] + begin)); }));
       check_gradients([&](const auto& in) { return slice(in[0], axis, begin, end); }, {x});
     }
 }

@@ -9,7 +9,7 @@ namespace {
 TEST_CASE("the sinusoidal table has the numbers of the formula") {
   const Tensor table = sinusoidal_table(5, 4);  // frequencies 1 and 1/100
   for (Index p = 0; p < 5; ++p) {
-    const double position = static_cast<double>(p);
+    const double position = double(p);
     CHECK(table(p, 0) == doctest::Approx(std::sin(position)));
     CHECK(table(p, 1) == doctest::Approx(std::cos(position)));
     CHECK(table(p, 2) == doctest::Approx(std::sin(position / 100)));
@@ -32,7 +32,7 @@ TEST_CASE("rope turns each pair of channels by its position times its frequency"
   const Index first = 5;
   check_close(rope(x, 2, first), from_formula(x.shape(), [&](const At& at) {
                 const Index pair = at[2] % 4 / 2, even = at[2] / 2 * 2;
-                const double angle = static_cast<double>(first + at[1]) * (pair == 0 ? 1 : 0.01);
+                const double angle = double(first + at[1]) * (pair == 0 ? 1 : 0.01);
                 const double a = x(at[0], at[1], even), b = x(at[0], at[1], even + 1);
                 return at[2] % 2 == 0 ? a * std::cos(angle) - b * std::sin(angle)
                                       : a * std::sin(angle) + b * std::cos(angle);
@@ -47,8 +47,7 @@ TEST_CASE("rope's tables for several head sizes and lengths do not get into each
     return double{rope(x, 1, first)(0, T - 1, D - 1)};
   };
   const auto expected = [](Index position, Index D) {
-    return std::sin(static_cast<double>(position) *
-                    std::pow(10000.0, -static_cast<double>(D - 2) / static_cast<double>(D)));
+    return std::sin(double(position) * std::pow(10000.0, -double(D - 2) / double(D)));
   };
   for (const Index D : {2, 6, 4, 2})
     for (const Index T : {1, 50, 3})
@@ -77,7 +76,7 @@ TEST_CASE("scores under rope, ALiBi and T5 are unchanged when all positions shif
 TEST_CASE("ALiBi's slopes halve from head to head; between powers of two they interleave") {
   const std::vector<real> eight = alibi_slopes(8), six = alibi_slopes(6);
   REQUIRE(eight.size() == 8);
-  for (std::size_t i = 0; i < 8; ++i) CHECK(eight[i] == std::ldexp(real{1}, -static_cast<int>(i) - 1));
+  for (Index i = 0; i < 8; ++i) CHECK(eight[i] == std::ldexp(real{1}, -int(i) - 1));
   const std::vector<real> expected{real(1.0 / 4),   real(1.0 / 16), real(1.0 / 64),
                                    real(1.0 / 256), real(0.5),      real(0.125)};
   CHECK(six == expected);
@@ -133,12 +132,10 @@ TEST_CASE("without positions order makes no difference, with any scheme it does"
   };
   for (const Positions positions : all_positions) {
     TransformerConfig config = small_config();
-    config.positions = positions;
+    config.positions = positions, config.encoder_layers = 1;
     Rng rng(1);
-    const Stack encoder(config, 1, false, false, rng);
-    Context context;
-    const double difference =
-        max_difference(encoder(shuffled(x), {}, context), shuffled(encoder(x, {}, context)));
+    const Stack encoder(config, BlockKind::encoder, rng);
+    const double difference = max_difference(encoder(shuffled(x)), shuffled(encoder(x)));
     INFO(name_of(positions));
     CHECK((difference < 1e-5) == (positions == Positions::none));
   }

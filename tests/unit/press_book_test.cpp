@@ -8,10 +8,7 @@
 #include "core/error.hpp"
 #include "core/viz/viz.hpp"  // write_png
 #include "notebooks_cpp/press/book.hpp"
-#include "notebooks_cpp/press/book_exercise.hpp"
-#include "notebooks_cpp/press/book_lesson.hpp"
-#include "notebooks_cpp/press/book_library.hpp"
-#include "notebooks_cpp/press/html.hpp"
+#include "notebooks_cpp/press/book_pages.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 using namespace attn;
@@ -85,12 +82,9 @@ struct SmallCourse {
           "#pragma once\nnamespace exercise {\nint helper() { return 1; }\n\n// By -inf.\nTensor hide(int n) "
           "{ return "
           "helper(); }\n}\n");
-    write(
-        lesson / "mistakes.hpp",
-        "inline const coach::Mistakes<decltype(exercise::hide)> hide = {\n    {.name = \"no <mask>\",\n     "
-        ".why = "
-        "\"Nothing \"\n            \"is hidden.\",\n     .where = \"Hide, then share out\",\n     .answer = "
-        "[](int n) { return n; }},\n};\n");
+    write(lesson / "mistakes.diff",
+          "Mistakes.\n\n## hide\nSee: Hide, then share out\n\n@@ no <mask> @@\nNothing\nis hidden.\n"
+          "   int x;\n-  return a < b;\n+  return n;\n");
     write(lesson / "hints.md", "Hints.\n\n## hide\n1. Think\n   twice.\n2. Then write.\n");
     write(lesson / "data.hpp", "// Data: where it comes from.\n#pragma once\nint data();\n");
     write(folder / "tests/exercises/07_masking_test.cpp",
@@ -115,8 +109,8 @@ TEST_CASE("a lesson becomes rows of comment and code that end where a section do
   CHECK(lesson.number == "07");
   CHECK(lesson.question == "How is the future hidden?");
   CHECK(contains(lesson.introduction, "By a mask"));
-  CHECK(lesson.preamble.first == 6);
-  CHECK(lesson.preamble.last == 10);
+  CHECK(preamble_of(lesson_source).first == 6);
+  CHECK(preamble_of(lesson_source).last == 10);
   REQUIRE(lesson.rows.size() == 5);
   CHECK(lesson.rows[0].heading == "1. One query");
   CHECK(lesson.rows[1].comment == "The numbers of *one* query.\n");
@@ -152,11 +146,11 @@ TEST_CASE("a comment becomes paragraphs, lists and blocks, and what looks like H
   Sources sources;
   sources.lessons["06"] = "lessons/06_x.html";
   sources.add("nn/a.hpp", "struct Mask {};\n");
-  CHECK(prose("a < b &\nc.\n\n  x  <y>\n\n  z\n\n- one\n  more\n- `Mask`\n", sources, "nn/b.html") ==
+  CHECK(PageText{sources, "nn/b.html"}.prose("a < b &\nc.\n\n  x  <y>\n\n  z\n\n- one\n  more\n- `Mask`\n") ==
         "<p>a &lt; b &amp; c.</p>\n<pre class=\"aside\">x  &lt;y&gt;\n\nz\n</pre>\n<ul>\n<li>one "
         "more</li>\n<li><a "
         "href=\"../nn/a.hpp.html#L1\"><code>Mask</code></a></li>\n</ul>\n");
-  CHECK(inline_prose("2 * 3 < 4, lesson 06, lesson 60, <b>", sources, "index.html") ==
+  CHECK(PageText{sources, "index.html"}.sentence("2 * 3 < 4, lesson 06, lesson 60, <b>") ==
         "2 * 3 &lt; 4, <a href=\"lessons/06_x.html\">lesson 06</a>, lesson 60, &lt;b&gt;");
 }
 
@@ -210,21 +204,25 @@ TEST_CASE("what a lambda or a member is called is not taken for a function of th
   sources.add(
       "nn/a.hpp",
       "int sum(int x);\nstruct T {\n  int size();\n};\nstruct S {\n  int size();\n  int rank();\n};\n");
-  const std::string code = "std::sum(1); x.sum(2); sum(3); sum; y.size(); y.rank(); T t; viz::sum(4);";
-  const Linker link = sources.linker(code, "index.html");
-  const auto at = [&](const std::string& text, std::size_t size) {
-    return link(std::string_view(code).substr(code.find(text) + text.size() - size, size));
+  const std::vector<Token> code =
+      tokens("std::sum(1); x.sum(2); sum(3); sum; y.size(); y->rank(); T t; viz::sum(4);");
+  // Where the `count`-th of these names leads.
+  const auto link = [&](const std::string& name, int count = 1) {
+    for (Index i = 0; i < std::ssize(code); ++i)
+      if (code[i].text == name && --count == 0) return sources.linker("index.html")(code, i);
+    return std::string("not there");
   };
-  CHECK(at("std::sum", 3) == "");
-  CHECK(at("x.sum", 3) == "");
-  CHECK(at("; sum", 3) == "nn/a.hpp.html#L1");
-  CHECK(at(" sum;", 4).empty());
-  CHECK(at("y.size", 4) == "");  // of a T or of an S?
-  CHECK(at("y.rank", 4) == "nn/a.hpp.html#L7");
-  CHECK(at("; T", 1) == "nn/a.hpp.html#L2");
-  CHECK(at("viz::sum", 3) == "");
-  const std::string local = "const auto sum = [](int) {}; sum(1);";
-  CHECK(sources.linker(local, "index.html")(std::string_view(local).substr(local.rfind("sum"), 3)) == "");
+  CHECK(link("sum", 1) == "");
+  CHECK(link("sum", 2) == "");
+  CHECK(link("sum", 3) == "nn/a.hpp.html#L1");
+  CHECK(link("sum", 4) == "");
+  CHECK(link("size") == "");  // of a T or of an S?
+  CHECK(link("rank") == "nn/a.hpp.html#L7");
+  CHECK(link("T") == "nn/a.hpp.html#L2");
+  CHECK(link("sum", 5) == "");
+  const std::vector<Token> local = tokens("const auto sum = [](int) {}; sum(1);");
+  REQUIRE(local[local.size() - 5].text == "sum");
+  CHECK(sources.linker("index.html")(local, std::ssize(local) - 5) == "");
 }
 
 TEST_CASE("the exercise has its contract, and hints, mistakes and answer folded") {
@@ -237,6 +235,8 @@ TEST_CASE("the exercise has its contract, and hints, mistakes and answer folded"
   CHECK(contains(page, "<details><summary>Hint 1</summary>\n<p>Think twice.</p>"));
   CHECK(contains(page, "<dt id=\"exercise-hide-no-mask\">no &lt;mask&gt;</dt><dd>Nothing is hidden."));
   CHECK(contains(page, "See <a href=\"#hide-then-share-out\">Hide, then share out</a>."));
+  CHECK(contains(page,
+                 "<code><span>   int x;</span>\n<del>-  return a &lt; b;</del>\n<ins>+  return n;</ins>\n"));
   CHECK(contains(page, "helper() {"));
   CHECK(contains(page, "<p>It is gone.</p>"));
 }

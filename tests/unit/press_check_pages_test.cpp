@@ -1,5 +1,4 @@
-// What make check-pages decides without a browser: where links lead, which pages there are, what is
-// photographed.
+// What make check-pages decides without a browser: where links lead, which pages there are, what to picture.
 #include <doctest/doctest.h>
 
 #include <fstream>  // ofstream
@@ -146,9 +145,9 @@ TEST_CASE("each kind of bad link is told apart") {
   CHECK(fault_of({"/book/a.html", "file:///book/a.html", false}).find("is a path of this machine") !=
         std::string::npos);
   CHECK(fault_of({"../../x", file_url(out.path.parent_path() / "x"), false}) ==
-        fmt::format("the link ../../x is outside of {}", out.path.filename().string()));
+        fmt::format("the link ../../x leads out of {}", out.path.filename().string()));
   CHECK(fault_of({"javascript:void(0)", "javascript:void(0)", false}) ==
-        "the link javascript:void(0) is none that a reader can follow");
+        "the link javascript:void(0) cannot be followed");
   CHECK(fault_of({"p/gone.png", file_url(out / "book/p/gone.png"), true}) ==
         "loads p/gone.png, which is not there");
   CHECK(fault_of({"//example.org/x.js", "http://example.org/x.js", true}) ==

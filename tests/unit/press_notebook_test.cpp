@@ -3,6 +3,7 @@
 #include <unistd.h>  // dup, dup2, close
 
 #include <algorithm>          // all_of
+#include <array>              // array
 #include <cstdio>             // tmpfile, fgetc
 #include <cstdlib>            // setenv
 #include <fstream>            // ofstream
@@ -12,6 +13,7 @@
 #include <string>             // string
 
 #include "core/error.hpp"
+#include "core/rng.hpp"
 #include "core/viz/image.hpp"
 #include "notebooks_cpp/notebook.hpp"
 #include "notebooks_cpp/press/html.hpp"
@@ -84,7 +86,7 @@ ProgramRun captured(std::vector<std::string> words, const std::function<void()>&
   const int saved[2] = {dup(1), dup(2)};
   for (const int i : {0, 1}) dup2(fileno(files[i]), i + 1);
   ProgramRun run;
-  run.exit_code = notebook::run(static_cast<int>(arguments.size()), arguments.data(), "sample", body);
+  run.exit_code = notebook::run(int(arguments.size()), arguments.data(), "sample", body);
   std::fflush(nullptr);
   for (const int i : {0, 1}) {
     dup2(saved[i], i + 1);
@@ -168,6 +170,40 @@ TEST_CASE("cells become the same file again") {
                        "a cell has the line `// %% a comment`, which would begin a new cell", Error);
 }
 
+TEST_CASE("cells become the same cells again, whatever ends their lines") {
+  const auto shape = [](const std::vector<Cell>& cells) {
+    std::string all;
+    for (const Cell& cell : cells) all += fmt::format("{}:{}|", int(cell.kind), cell.text);
+    return all;
+  };
+  CHECK(shape(parse_percent("// %%\r\r\na\r\r\nb\r \r\n", "x.cpp")) == "1:a\nb|");
+  Rng rng(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text = "// %%\n";
+    for (int i = 0; i < 20; ++i)
+      text += std::array{
+          "\r", "\n", " ", "\t", "x", "// ", "//", "// %% [markdown]\n//", "// %%\n"}[rng.below(9)];
+    std::vector<Cell> cells;
+    try {
+      cells = parse_percent(text, "x.cpp");
+    } catch (const Error&) {
+      continue;
+    }
+    CAPTURE(text);
+    CHECK(shape(parse_percent(to_percent(cells), "x.cpp")) == shape(cells));
+  }
+}
+
+TEST_CASE("what is not a notebook is said in one line") {
+  for (const char* broken : {"", "[]", "{}", "{\"cells\": 1}", "{\"cells\": [1]}", "{\"cells\": [{}]}",
+                             "{\"cells\": [{\"cell_type\": \"code\"}]}",
+                             "{\"cells\": [{\"cell_type\": \"code\", \"source\": [1]}]}",
+                             "{\"cells\": [{\"cell_type\": \"table\", \"source\": []}]}"}) {
+    CAPTURE(broken);
+    CHECK_THROWS_WITH_AS(cells_of_ipynb(broken), doctest::Contains("not a notebook: "), Error);
+  }
+}
+
 TEST_CASE("what is not the percent format is said with its line") {
   CHECK_THROWS_WITH_AS(
       parse_percent("// %%\n// %% [tables]\n", "x.cpp"),
@@ -179,7 +215,7 @@ TEST_CASE("what is not the percent format is said with its line") {
     CHECK_THROWS_AS(parse_percent(broken, "x.cpp"), Error);
 }
 
-TEST_CASE("the tangled program has every line in its place, and announces the code cells inside of main") {
+TEST_CASE("the tangled program has every line in its place, and announces the code cells in main") {
   const std::string program = tangle(sample, "dir/sample.cpp");
   CHECK(program.substr(0, program.find('\n')) == "#line 1 \"dir/sample.cpp\"");
   CHECK(count(program, "\n") == count(sample, "\n") + 1);
@@ -215,7 +251,7 @@ TEST_CASE("output is split by cell, pictures in their place, errors behind") {
       "cell 1\nwarning\n\x1e"
       "cell 3\n\x1e"
       "cell 4\n";
-  int last = 0;
+  Index last = 0;
   const std::vector<Outputs> outputs = split_output(run, 6, &last);
   CHECK(last == 4);
   REQUIRE(outputs[1].size() == 4);
@@ -306,7 +342,7 @@ TEST_CASE("the page shows text, code and what it printed, and holds its pictures
   CHECK_FALSE(contains(html, "<details>"));
   notebook.cells[3].text = twenty_one;  // in main: part of the story
   CHECK_FALSE(contains(to_html(notebook, folder.path), "<details>"));
-  notebook.cells[1].text = twenty_one;  // in front of it: helpers
+  notebook.cells[1].text = twenty_one;  // before it: helpers
   CHECK(contains(to_html(notebook, folder.path), "<details>\n<summary>Helpers, 21 lines</summary>\n<pre>"));
 }
 
@@ -363,7 +399,7 @@ TEST_CASE("a notebook tells its reader where cells begin and pictures are, as th
   CHECK(outputs[1][0].text == "one\n");
   CHECK(outputs[1][1].text == "a b");
   CHECK(outputs[1][1].picture_path.is_absolute());
-  CHECK(viz::png_size(outputs[1][1].picture_path).width == 4);
+  CHECK(png_size(outputs[1][1].picture_path).width == 4);
   REQUIRE(outputs[2].size() == 1);
   CHECK(outputs[2][0].text == "two\n");
 }

@@ -6,7 +6,9 @@
 
 #include "core/error.hpp"
 #include "notebooks_cpp/press/html.hpp"  // read_file
+#include "notebooks_cpp/press/lines.hpp"
 #include "notebooks_cpp/press/source.hpp"
+#include "notebooks_cpp/press/tokens.hpp"
 
 using namespace attn;
 using namespace attn::press;
@@ -37,15 +39,17 @@ TEST_CASE("a token knows its kind, its line and its column") {
   const std::vector<Token> all =
       tokens("int a = 1'000;  // one\n  x->y(\"a\\\"b\", 'c', R\"m(x)\"\n)m\");\n#if a \\\n b\nz");
   std::string kinds;
-  for (const Token& token : all) kinds += "WNSCyc#"[static_cast<int>(token.kind)];
-  CHECK(kinds == "WWyNycWyWySyCySyy#W");  // y: symbol, c: comment, C: character
+  for (const Token& token : all) kinds += "WNSCyc#"[int(token.kind)];
+  CHECK(kinds == "WWyNycWyWySyCySyy#WWW");  // y: symbol, c: comment, C: character
   CHECK(all[3].text == "1'000");
   CHECK(all[7].text == "->");
   CHECK(all[6].column == 2);
   CHECK(all[14].text == "R\"m(x)\"\n)m\"");
   CHECK((all[14].line == 2 && all[14].last_line == 3));
-  CHECK(all[17].text == "#if a \\\n b");
-  CHECK(all.back().line == 6);
+  CHECK(all[17].text == "#if");
+  CHECK(
+      (all[17].in_directive && all[19].in_directive && all[19].line == 5));  // the backslash joins the lines
+  CHECK((!all[16].in_directive && !all[20].in_directive && all[20].line == 6));
 }
 
 TEST_CASE("a function has its signature on one line, the comment above and the remark behind") {
@@ -54,7 +58,7 @@ TEST_CASE("a function has its signature on one line, the comment above and the r
       "Shape& a,  // first\n"
       "                                        int n = 2);  // of two\n");
   const Declaration& sizes = only(found);
-  CHECK(sizes.kind == Declaration::Kind::Function);
+  CHECK(sizes.kind == Declaration::Kind::function);
   CHECK(sizes.name == "sizes");
   CHECK(sizes.signature == "std::vector<std::pair<int, int>> sizes(const Shape& a, int n = 2)");
   CHECK(sizes.parameters == "const Shape&a,int n");
@@ -93,7 +97,7 @@ TEST_CASE("members have their class as scope, and private ones are internal") {
   CHECK(found[0].last_line == 17);
   CHECK(named(found, "A::hidden").internal);
   CHECK(named(found, "A::x_").internal);
-  CHECK(named(found, "A::x_").kind == Declaration::Kind::Variable);
+  CHECK(named(found, "A::x_").kind == Declaration::Kind::variable);
   CHECK_FALSE(named(found, "A::g").internal);
   CHECK(named(found, "A::g").remark == "of g");
   CHECK(named(found, "A::g").defined);
@@ -117,13 +121,24 @@ TEST_CASE("operators, templates, attributes, pointers to functions and vector ty
       "INLINE vec splat(real x) { return x - vec{}; }\n");
   CHECK(names(found) ==
         "operator<< K K::operator() K::operator bool K::run fail make vec Words Block Side splat");
-  CHECK(named(found, "K::run").kind == Declaration::Kind::Variable);
+  CHECK(named(found, "K::run").kind == Declaration::Kind::variable);
   CHECK(named(found, "K::run").remark == "runs");
   CHECK(named(found, "Side").signature == "enum class Side { left, right }");
-  CHECK(named(found, "vec").kind == Declaration::Kind::Alias);
+  CHECK(named(found, "vec").kind == Declaration::Kind::alias);
 }
 
-TEST_CASE("a definition outside of its class has the class as scope") {
+TEST_CASE("a name that only begins with operator is the name of a function") {
+  const std::vector<Declaration> found = declarations(
+      "int operators_of(int x);\nstruct A {\n  bool operator_is(char c) const { return c; }\n  A "
+      "operator_();\n"
+      "  A operator~() const;\n};\nint A::operator_count() { return 1; }\n");
+  CHECK(names(found) == "operators_of A A::operator_is A::operator_ A::operator~ A::operator_count");
+  CHECK(found[0].line == 1);
+  CHECK(found[0].signature == "int operators_of(int x)");
+  CHECK(found[2].line == 3);
+}
+
+TEST_CASE("a definition outside its class has the class as scope") {
   const std::vector<Declaration> found = declarations(
       "namespace {\nint count = f({1, 2}, \"}\");\nint helper() { return '}'; }\n}\n"
       "A::Inner& A::Inner::at(int i) const { return x < 3 ? a : b; }\nA::~A() {}\n");
@@ -151,11 +166,15 @@ TEST_CASE("unfinished sources end the scan and do not break it") {
         "\"", "/*", "R\"x(", "A::A() : a_(1", "friend", "typedef", "enum", "a<", "extern"})
     CHECK_NOTHROW(declarations(source));
   CHECK(names(declarations("}} int c();")) == "c");
+  std::string deep;
+  for (int i = 0; i < 50'000; ++i) deep += "namespace a { struct B {";
+  CHECK_THROWS_WITH_AS(declarations(deep), "source: namespaces and classes are nested more than 100 deep",
+                       Error);
 }
 
 TEST_CASE("literals side by side are one text") {
   const std::vector<Token> all = tokens("f(\"a\\n\\\"b\\\"\"\n  \" c\", R\"(\\d)\")");
-  std::size_t at = 2;
+  Index at = 2;
   CHECK(string_literal(all, at) == "a\n\"b\" c");
   CHECK(all[at].text == ",");
   ++at;

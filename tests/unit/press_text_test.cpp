@@ -1,6 +1,7 @@
 // What the press makes of text: C++ in colours, equations, markdown, addresses.
 #include <doctest/doctest.h>
 
+#include <chrono>  // steady_clock
 #include <string>  // string
 
 #include "core/error.hpp"
@@ -72,7 +73,7 @@ TEST_CASE("each kind of C++ word gets its class") {
   CHECK(highlight_cpp("T + ATTN_X + size_t") == "T + ATTN_X + " + span("t", "size_t"));
   CHECK(highlight_cpp("a<b // <c>\nd") == "a&lt;b " + span("c", "// &lt;c&gt;") + "\nd");
   CHECK(highlight_cpp("1 /* x\ny */ 2") ==
-        span("n", "1") + " " + span("c", "/* x\ny */") + " " + span("n", "2"));
+        span("n", "1") + " " + span("c", "/* x") + "\n" + span("c", "y */") + " " + span("n", "2"));
   CHECK(highlight_cpp("#include <cmath>  // exp") ==
         span("p", "#include") + " " + span("s", "&lt;cmath&gt;") + "  " + span("c", "// exp"));
   CHECK(highlight_cpp("  #  define N 3") == "  " + span("p", "#  define") + " N " + span("n", "3"));
@@ -93,14 +94,15 @@ TEST_CASE("strings end where they end: escapes, characters, raw strings, line co
   CHECK(highlight_cpp("R\"--(a)\" // \")--\" + 1") ==
         span("s", "R&quot;--(a)&quot; // &quot;)--&quot;") + " + " + span("n", "1"));
   CHECK(highlight_cpp("u8\"x\" u8R\"(y\nz)\"") ==
-        span("s", "u8&quot;x&quot;") + " " + span("s", "u8R&quot;(y\nz)&quot;"));
-  CHECK(highlight_cpp("// one \\\ntwo\nint") == span("c", "// one \\\ntwo") + "\n" + span("t", "int"));
+        span("s", "u8&quot;x&quot;") + " " + span("s", "u8R&quot;(y") + "\n" + span("s", "z)&quot;"));
+  CHECK(highlight_cpp("// one \\\ntwo\nint") ==
+        span("c", "// one \\") + "\n" + span("c", "two") + "\n" + span("t", "int"));
   CHECK(highlight_cpp("\"open\nint") == span("s", "&quot;open") + "\n" + span("t", "int"));
 }
 
 TEST_CASE("names that the linker knows become links, keywords and comments never") {
-  const Linker link = [](std::string_view name) {
-    return name == "softmax" || name == "for" ? "ops.html?a&b" : "";
+  const NameLinker link = [](const std::vector<Token>& code, Index at) {
+    return code[at].text == "softmax" || code[at].text == "for" ? "ops.html?a&b" : "";
   };
   CHECK(highlight_cpp("for softmax // softmax", link) ==
         span("k", "for") + " <a href=\"ops.html?a&amp;b\">softmax</a> " + span("c", "// softmax"));
@@ -195,6 +197,24 @@ TEST_CASE("what is wrong in an equation is said, with the equation") {
   }
 }
 
+TEST_CASE("an equation that is nested without end is refused, and a nested one is not") {
+  const auto nested = [](const std::string& open, int depth, const std::string& close) {
+    std::string latex;
+    for (int i = 0; i < depth; ++i) latex += open;
+    latex += "x";
+    for (int i = 0; i < depth; ++i) latex += close;
+    return latex;
+  };
+  CHECK(contains(mathml(nested("{", 100, "}"), false), "<mi>x</mi>"));
+  CHECK(contains(mathml(nested("\\sqrt{", 60, "}"), false), "<mi>x</mi>"));
+  for (const std::string& deep :
+       {nested("{", 8'000, "}"), nested("_{", 8'000, "}"), nested("\\frac", 20'000, "x"),
+        nested("\\hat", 20'000, ""), nested("\\mathbf", 20'000, ""), nested("\\left(", 20'000, "\\right)"),
+        nested("\\sqrt[", 20'000, "]x"), nested("\\begin{matrix}", 20'000, "\\end{matrix}")})
+    CHECK_THROWS_WITH_AS(mathml(deep, false), doctest::Contains("math: nested more than 200 deep in `"),
+                         Error);
+}
+
 TEST_CASE("headings get ids, paragraphs join lines, two blanks break them") {
   CHECK(markdown_to_html("# The `mask`, again\n") ==
         "<h1 id=\"the-mask-again\">The <code>mask</code>, again</h1>\n");
@@ -207,7 +227,7 @@ TEST_CASE("headings get ids, paragraphs join lines, two blanks break them") {
 
 TEST_CASE("emphasis nests and leaves snake_case, products and code alone") {
   CHECK(markdown_to_html("*a* **b** ***c*** ~~d~~") ==
-        "<p><em>a</em> <strong>b</strong> <strong><em>c</em></strong> <s>d</s></p>\n");
+        "<p><em>a</em> <strong>b</strong> <em><strong>c</strong></em> <s>d</s></p>\n");
   CHECK(markdown_to_html("**a *b* c**") == "<p><strong>a <em>b</em> c</strong></p>\n");
   CHECK(markdown_to_html("_a_ and snake_case_name") == "<p><em>a</em> and snake_case_name</p>\n");
   CHECK(markdown_to_html("a snake_case_ name") == "<p>a snake_case_ name</p>\n");
@@ -275,6 +295,63 @@ TEST_CASE("dollars are math if they hug it, and money otherwise") {
   CHECK(markdown_to_html("from $5/$6 on") == "<p>from $5/$6 on</p>\n");
   CHECK(markdown_to_html("`$x$`") == "<p><code>$x$</code></p>\n");
   const std::string equation = "<span class=\"equation\">" + mathml("x\n= y", true) + "</span>";
-  CHECK(markdown_to_html("a\n$$x\n= y$$\nb") == "<p>a</p>\n" + equation + "\n<p>b</p>\n");
-  CHECK_THROWS_AS(markdown_to_html("$$x"), Error);
+  CHECK(markdown_to_html("a\n\n$$x\n= y$$\n\nb") == "<p>a</p>\n" + equation + "\n<p>b</p>\n");
+  CHECK(markdown_to_html("a\n$$x\n= y$$\nb") == "<p>a\n" + equation + "\nb</p>\n");
+  CHECK_THROWS_WITH_AS(markdown_to_html("$$x\n\ny$$"), doctest::Contains("$$ that is never closed"), Error);
+  CHECK_THROWS_WITH_AS(markdown_to_html("a $\\nope$"), doctest::Contains("unknown command \\nope"), Error);
+}
+
+TEST_CASE("Markdown sees nothing of an equation, and an equation nothing of Markdown") {
+  CHECK(markdown_to_html("$$x\n+ y\n# z$$") ==
+        "<span class=\"equation\">" + mathml("x\n+ y\n# z", true) + "</span>\n");
+  CHECK(markdown_to_html("> $$x\n> = y$$") ==
+        "<blockquote>\n<span class=\"equation\">" + mathml("x\n= y", true) + "</span>\n</blockquote>\n");
+  CHECK(contains(markdown_to_html("| a |\n|---|\n| $|x|$ |"), "<td>" + mathml("|x|", false) + "</td>"));
+  CHECK(markdown_to_html("- $5\n- 6$") == "<ul>\n<li>$5</li>\n<li>6$</li>\n</ul>\n");
+  // In code and addresses, dollars stay what they are; so does what looks like our own marks.
+  CHECK(markdown_to_html("`a$b$` [c]($d$) \\$e$\n\n~~~\n$f$\n~~~\n\n    $g$") ==
+        "<p><code>a$b$</code> <a href=\"$d$\">c</a> $e$</p>\n<pre><code>$f$\n</code></pre>\n"
+        "<pre><code>$g$\n</code></pre>\n");
+  CHECK(markdown_to_html("a ` b $x$") == "<p>a ` b " + mathml("x", false) + "</p>\n");
+  CHECK(markdown_to_html("\xfe"
+                         "7\xff $x$") == "<p>7  " + mathml("x", false) + "</p>\n");
+  CHECK(plain_text("# So *much* `for` [$x^2$](y)") == "So much for x^2");
+}
+
+TEST_CASE("nothing that stands in Markdown becomes HTML or a script") {
+  CHECK(markdown_to_html("<script>x</script>\n\na <b onclick=\"y\">") ==
+        "<p>&lt;script&gt;x&lt;/script&gt;</p>\n<p>a &lt;b onclick=&quot;y&quot;&gt;</p>\n");
+  for (const char* link : {"[a](javascript:x)", "[a](JavaScript:x)", "[a](<java\tscript:x>)", "[a](data:x)",
+                           "[a](&#106;avascript:x)"}) {
+    CAPTURE(link);
+    CHECK(markdown_to_html(link).find("href=\"j") == std::string::npos);
+    CHECK_FALSE(contains(without_tags(markdown_to_html(link)), "script"));
+  }
+  CHECK(markdown_to_html("[a](javascript:x) <javascript:y>") == "<p>a javascript:y</p>\n");
+  CHECK(markdown_to_html("[a](mailto:b@c.d) [e](f:g)") == "<p><a href=\"mailto:b@c.d\">a</a> e</p>\n");
+  CHECK(markdown_to_html("![a\"b](c\"d)") == "<p><img src=\"c&quot;d\" alt=\"a&quot;b\"></p>\n");
+}
+
+TEST_CASE("Markdown that is nested or repeated without end is refused or read, in time") {
+  const auto repeated = [](const std::string& part, int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += part;
+    return text;
+  };
+  CHECK(contains(markdown_to_html(repeated("- ", 100) + "a"), "<li>a</li>"));
+  for (const std::string& deep : {repeated("- ", 10'000), repeated(">", 13'000), repeated("1. ", 50'000)})
+    CHECK_THROWS_WITH_AS(markdown_to_html(deep + "a"), doctest::Contains("nested more than 100 deep"), Error);
+  CHECK_THROWS_WITH_AS(markdown_to_html(repeated("|a", 101) + "\n" + repeated("|---", 101)),
+                       "markdown: a table has 101 columns; 100 are the most", Error);
+  const auto start = std::chrono::steady_clock::now();
+  for (const char* part :
+       {"[",  "![", "[a](", "*a **b ", "_a* ", "`", "` `` ", "$",     "$a ", "$$ ",   "$a\n",  "$a$ ",
+        "\\", "<",  "<a:",  "&a",      "~~a ", "|", "> a\n", "- a\n", "#\n", "```\n", "a\n\n", "\xfe"}) {
+    CAPTURE(part);
+    try {
+      markdown_to_html(repeated(part, 100'000));
+    } catch (const Error&) {  // `$$` without an end
+    }
+  }
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }

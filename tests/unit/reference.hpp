@@ -22,10 +22,10 @@ constexpr bool double_build = sizeof(real) == 8;
 using At = std::vector<Index>;  // one index for each axis
 
 inline double element(const Tensor& x, const At& at) {
-  const int missing = static_cast<int>(at.size()) - x.rank();
+  const int missing = int(at.size()) - x.rank();
   Index position = 0;
   for (int axis = 0; axis < x.rank(); ++axis) {
-    const Index size = x.shape()[axis], i = at[static_cast<std::size_t>(axis + missing)];
+    const Index size = x.shape()[axis], i = at[axis + missing];
     position = position * size + (size == 1 ? 0 : i);
   }
   return x.data()[position];
@@ -34,12 +34,12 @@ inline double element(const Tensor& x, const At& at) {
 template <class Formula>
 Tensor from_formula(const Shape& shape, const Formula& formula) {
   const Tensor out = empty(shape);
-  At at(static_cast<std::size_t>(shape.rank()), 0);
+  At at(std::size_t(shape.rank()), 0);
   for (Index n = 0; n < out.numel(); ++n) {
-    out.data()[n] = static_cast<real>(formula(static_cast<const At&>(at)));
+    out.data()[n] = real(formula(static_cast<const At&>(at)));
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      if (++at[static_cast<std::size_t>(axis)] < shape[axis]) break;
-      at[static_cast<std::size_t>(axis)] = 0;
+      if (++at[axis] < shape[axis]) break;
+      at[axis] = 0;
     }
   }
   return out;
@@ -47,7 +47,7 @@ Tensor from_formula(const Shape& shape, const Formula& formula) {
 
 // The same index with one axis set to i.
 inline At with(At at, int axis, Index i) {
-  at[static_cast<std::size_t>(axis)] = i;
+  at[axis] = i;
   return at;
 }
 
@@ -66,7 +66,7 @@ inline void check_close(const Tensor& actual, const Tensor& expected,
 
 inline Tensor random_tensor(const Shape& shape, std::uint64_t seed = 1, double low = -2, double high = 2) {
   Rng rng(seed);
-  return uniform(shape, rng, static_cast<real>(low), static_cast<real>(high));
+  return uniform(shape, rng, real(low), real(high));
 }
 
 inline Tensor copy_of(const Tensor& x) { return from_values(x.shape(), x.values()); }

@@ -4,17 +4,17 @@
 #include <sys/wait.h>  // waitpid
 #include <unistd.h>    // fork, pipe, read, usleep, write, _exit
 
-#include <cmath>     // ldexp, isnan, signbit
-#include <csignal>   // kill
-#include <cstring>   // memcpy
-#include <fstream>   // ifstream, ofstream
-#include <iterator>  // istreambuf_iterator
-#include <limits>    // numeric_limits
-#include <numeric>   // iota
-#include <random>    // mt19937
-#include <regex>     // regex
+#include <cmath>    // ldexp, isnan, signbit
+#include <csignal>  // kill
+#include <cstring>  // memcpy
+#include <fstream>  // ofstream
+#include <limits>   // numeric_limits
+#include <numeric>  // iota
+#include <random>   // mt19937
+#include <regex>    // regex
 
 #include "core/error.hpp"
+#include "core/text.hpp"  // read_file
 #include "temporary_folder.hpp"
 
 namespace attn {
@@ -36,13 +36,8 @@ std::string data_bytes(const std::vector<Number>& numbers) {
   return bytes;
 }
 
-std::string content(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::vector<real> read_all(SafetensorsFile& file, const std::string& name) {
-  std::vector<real> numbers(static_cast<std::size_t>(file.shape(name).numel()));
+  std::vector<real> numbers(std::size_t(file.shape(name).numel()));
   file.read(name, numbers.data(), file.shape(name));
   return numbers;
 }
@@ -97,8 +92,6 @@ TEST_CASE("arrays, shapes and metadata come back as they were written") {
   CHECK(file.shape("") == Shape{});
   CHECK(file.shape("empty") == Shape{4, 0});
   CHECK(file.dtype("six") == real_name);
-  CHECK(file.contains("empty"));
-  CHECK_FALSE(file.contains("__metadata__"));
   CHECK(read_all(file, "six") == a);  // in any order, and more than once
   CHECK(data_bytes(read_all(file, "\"b\"\n")) == data_bytes(b));
   CHECK(read_all(file, "") == c);
@@ -118,10 +111,10 @@ TEST_CASE("the bytes written are those the format describes") {
           : R"({"__metadata__":{"step":"9"},"w":{"dtype":"F64","shape":[2,3],"data_offsets":[0,48]},)"
             R"("s":{"dtype":"F64","shape":[],"data_offsets":[48,56]}})";
   while (header.size() % 8 != 0) header += ' ';
-  CHECK(content(folder / "f") == file_bytes(header, data_bytes(w) + data_bytes(s)));
+  CHECK(read_file(folder / "f") == file_bytes(header, data_bytes(w) + data_bytes(s)));
 
   write_safetensors(folder / "nothing", {});
-  CHECK(content(folder / "nothing") == file_bytes("{}      "));
+  CHECK(read_file(folder / "nothing") == file_bytes("{}      "));
   CHECK(SafetensorsFile::open(folder / "nothing").names().empty());
 }
 
@@ -139,7 +132,7 @@ TEST_CASE("a reader written from the format's description finds every array") {
     }
     write_safetensors(folder / "f", arrays);
 
-    const std::string bytes = content(folder / "f");
+    const std::string bytes = read_file(folder / "f");
     std::uint64_t length = 0, position = 0;
     for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(bytes[i]);
     CHECK(length % 8 == 0);
@@ -260,7 +253,7 @@ TEST_CASE("a file cut at any byte, or with a byte too many, is refused") {
   const std::vector<real> numbers = {1, 2, 3, 4, 5, 6};
   write_safetensors(folder / "f", {{"first", Shape{3}, numbers.data()}, {"last", Shape{6}, numbers.data()}},
                     {{"step", "1"}});
-  const std::string whole = content(folder / "f");
+  const std::string whole = read_file(folder / "f");
   for (std::size_t size = 0; size < whole.size(); ++size) refusal(whole.substr(0, size));
   const std::string end = std::to_string(9 * sizeof(real)), one_less = std::to_string(9 * sizeof(real) - 1);
   CHECK(refusal(whole.substr(0, whole.size() - 1)) == "tensor \"last\" ends at byte " + end +
@@ -460,7 +453,8 @@ TEST_CASE("what could not be read back is not written, and the old file stays") 
   const TemporaryFolder folder;
   const real one = 1;
   write_safetensors(folder / "f", {{"w", Shape{}, &one}});
-  const std::string before = content(folder / "f"), prefix = "safetensors: " + (folder / "f").string() + ": ";
+  const std::string before = read_file(folder / "f"),
+                    prefix = "safetensors: " + (folder / "f").string() + ": ";
   const auto error = [&](const std::string& a, const std::string& b, const std::string& text) {
     return error_of([&] {
       write_safetensors(folder / "f", {{a, {}, &one}, {b, {}, &one}}, {{"key", text}});
@@ -470,7 +464,7 @@ TEST_CASE("what could not be read back is not written, and the old file stays") 
   CHECK(error("w", "__metadata__", "") == prefix + "a tensor cannot be called __metadata__");
   CHECK(error("w", "\xff", "") == prefix + "a tensor's name or the metadata is not UTF-8 text");
   CHECK(error("w", "v", "\xff") == prefix + "a tensor's name or the metadata is not UTF-8 text");
-  CHECK(content(folder / "f") == before);
+  CHECK(read_file(folder / "f") == before);
 }
 
 // The child writes checkpoint after checkpoint: two arrays and a metadata field that all say which.

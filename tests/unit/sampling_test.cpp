@@ -1,5 +1,6 @@
 // nn/decode.hpp: drawing the next token by chance, and what keeps chance within bounds.
 #include <algorithm>  // find
+#include <iterator>   // ssize
 
 #include "nn/decode.hpp"
 #include "small_models.hpp"
@@ -9,13 +10,13 @@ namespace {
 
 std::vector<double> distribution(const std::vector<double>& probabilities, const SampleOptions& settings) {
   std::vector<real> logits;
-  for (const double p : probabilities) logits.push_back(static_cast<real>(std::log(p) + 3));
-  return sampling_distribution(logits.data(), static_cast<Index>(logits.size()), settings);
+  for (const double p : probabilities) logits.push_back(real(std::log(p) + 3));
+  return sampling_distribution(logits.data(), std::ssize(logits), settings);
 }
 
 void check_distribution(const std::vector<double>& actual, const std::vector<double>& expected) {
   REQUIRE(actual.size() == expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
+  for (Index i = 0; i < std::ssize(actual); ++i) {
     CHECK(actual[i] == doctest::Approx(expected[i]).epsilon(1e-5));
     CHECK((actual[i] == 0) == (expected[i] == 0));
   }
@@ -48,8 +49,8 @@ TEST_CASE("draws follow the distribution, and what has no probability is never d
   Rng rng(1);
   const std::vector<double> p{0, 0.2, 0, 0.5, 0.3, 0};
   std::vector<int> counts(6, 0);
-  for (int i = 0; i < 10000; ++i) ++counts[static_cast<std::size_t>(draw(p, rng))];
-  for (std::size_t i = 0; i < 6; ++i) CHECK(std::fabs(counts[i] / 10000.0 - p[i]) <= (p[i] > 0 ? 0.02 : 0));
+  for (int i = 0; i < 10000; ++i) ++counts[draw(p, rng)];
+  for (Index i = 0; i < 6; ++i) CHECK(std::fabs(counts[i] / 10000.0 - p[i]) <= (p[i] > 0 ? 0.02 : 0));
 }
 
 TEST_CASE("sampling repeats by its seed, and at temperature 0 it is greedy") {
@@ -72,9 +73,9 @@ TEST_CASE("sampling repeats by its seed, and at temperature 0 it is greedy") {
 
   GptWriter writer(gpt, 2);
   IntTensor newest = prompts;
-  for (std::size_t t = 0; t < 30; ++t) {
+  for (Index t = 0; t < 30; ++t) {
     const std::vector<int> best = argmax(writer.next(newest)).values();
-    for (std::size_t r = 0; r < 2; ++r) CHECK(texts(1, 0, -1)[r][t] == best[r]);
+    for (Index r = 0; r < 2; ++r) CHECK(texts(1, 0, -1)[r][t] == best[r]);
     newest = IntTensor({2, 1}, best);
   }
   // With an end: everything up to it, and not the end itself.

@@ -13,7 +13,7 @@ namespace attn {
 constexpr Positions all_positions[] = {Positions::none, Positions::learned, Positions::sinusoidal,
                                        Positions::t5,   Positions::alibi,   Positions::rope};
 
-// So many threads while it is alive. Tiny work is quickest on one.
+// Sets the number of threads while it is alive. Tiny work is quickest on one.
 struct Threads {
   int before = thread_count();
   explicit Threads(int count) { set_thread_count(count); }
@@ -22,14 +22,13 @@ struct Threads {
 };
 
 inline bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.numel()) * sizeof(real)) == 0;
+  return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.numel() * sizeof(real)) == 0;
 }
 
 inline IntTensor random_ids(const Shape& shape, Index vocabulary, std::uint64_t seed, Index lowest = 0) {
   Rng rng(seed);
   IntTensor ids(shape);
-  for (Index i = 0; i < ids.numel(); ++i) ids[i] = static_cast<int>(lowest + rng.below(vocabulary - lowest));
+  for (Index i = 0; i < ids.numel(); ++i) ids[i] = int(lowest + rng.below(vocabulary - lowest));
   return ids;
 }
 
@@ -45,14 +44,13 @@ inline TransformerConfig small_config() {
           .max_length = 16};
 }
 
-// Biases start at 0 and gains at 1, where a forgotten one would go unseen: this moves every parameter a
-// little.
+// Biases start at 0 and gains at 1, where a forgotten one would go unseen: this moves every parameter.
 template <class Model>
 Model& shaken(Model& model) {
   Rng rng(99);
   for (const Parameter& parameter : parameters_of(model))
     for (Index i = 0; i < parameter.tensor.numel(); ++i)
-      parameter.tensor.data()[i] += static_cast<real>(0.1 * rng.normal());
+      parameter.tensor.data()[i] += real(0.1 * rng.normal());
   return model;
 }
 
@@ -72,9 +70,9 @@ void check_model_gradients(const ParameterList& parameters, const Loss& loss) {
       real& value = parameter.tensor.data()[i];
       const NoGrad no_grad;
       const real before = value;
-      value = static_cast<real>(before + step);
+      value = real(before + step);
       const double up = loss().item();
-      value = static_cast<real>(before - step);
+      value = real(before - step);
       const double down = loss().item();
       value = before;
       const double numeric = (up - down) / (2 * step), analytic = parameter.tensor.grad().data()[i];

@@ -1,5 +1,4 @@
-// A training run for tests: a small encoder-decoder with dropout and Adam, whose batches depend on the step
-// alone.
+// A training run for tests: a small encoder-decoder with dropout and Adam. A step decides its batch.
 #pragma once
 
 #include "optim/trainer.hpp"
@@ -23,13 +22,12 @@ struct SmallRun {
   }
 
   Tensor loss(Index batch, Index sentences = 4) {
-    Context context{.training = true, .rng = &rng};
-    const IntTensor source = random_ids({sentences, 5}, 9, static_cast<std::uint64_t>(batch)),
-                    target = random_ids({sentences, 4}, 7, static_cast<std::uint64_t>(batch) + 1000);
-    return cross_entropy(model(source, {}, shift_right(target, 1), {}, context), target);
+    const IntTensor source = random_ids({sentences, 5}, 9, std::uint64_t(batch)),
+                    target = random_ids({sentences, 4}, 7, std::uint64_t(batch) + 1000);
+    return cross_entropy(model(source, shift_right(target, 1), {.training = true, .rng = &rng}), target);
   }
 
-  History train_to(Index steps, const std::function<void(Index)>& after_step = nullptr) {
+  History train_to(Index steps, const std::function<void(const TrainPoint&)>& after_step = nullptr) {
     return train(optimizer, {.steps = steps, .schedule = {.peak = 1e-2}, .progress = false},
                  {.loss =
                       [this](Index batch) {

@@ -47,7 +47,8 @@ TEST_CASE("a copy of a handle is the same tensor") {
   CHECK(c.values() == Values{0, 5, 0});
   c = Tensor();
   CHECK_FALSE(c);
-  CHECK(b);
+  CHECK(b.is(a));
+  CHECK_FALSE(b.is(a.detach()));
 }
 
 TEST_CASE("reshape and detach share the values, other ops do not") {
@@ -109,21 +110,6 @@ TEST_CASE("equal compares shapes and values exactly") {
   CHECK_FALSE(equal(tensor({nan}), tensor({nan})));
 }
 
-TEST_CASE("allclose allows an absolute and a relative difference, never NaN") {
-  CHECK(allclose(tensor({1, 100}), tensor({1.001, 100.1}), 1.1e-3, 0));
-  CHECK_FALSE(allclose(tensor({1, 100}), tensor({1.001, 101}), 1.1e-3, 0));
-  CHECK(allclose(tensor({0}), tensor({1e-3}), 0, 2e-3));
-  CHECK_FALSE(allclose(tensor({nan}), tensor({nan})));
-  CHECK_FALSE(allclose(zeros({2}), zeros({1, 2})));
-}
-
-TEST_CASE("infinity is close to itself and to nothing else") {
-  CHECK(allclose(tensor({infinity, -infinity}), tensor({infinity, -infinity})));
-  CHECK_FALSE(allclose(tensor({1}), tensor({infinity})));
-  CHECK_FALSE(allclose(tensor({infinity}), tensor({1})));
-  CHECK_FALSE(allclose(tensor({infinity}), tensor({-infinity})));
-}
-
 TEST_CASE("max_difference is the largest difference of two elements") {
   CHECK(max_difference(tensor({1, 5, 2}), tensor({1, 2, 4})) == 3);
   CHECK(max_difference(tensor({1, infinity}), tensor({1, infinity})) == 0);
@@ -131,16 +117,15 @@ TEST_CASE("max_difference is the largest difference of two elements") {
   CHECK_THROWS_WITH_AS(max_difference(zeros({2}), zeros({3})), "max_difference: (2) and (3)", Error);
 }
 
-TEST_CASE("an integer tensor shares its values with copies and reshapes") {
+TEST_CASE("an integer tensor shares its values with its copies") {
   const IntTensor a({2, 3}, {1, 2, 3, 4, 5, 6});
-  const IntTensor b = a, c = a.reshape({6});
+  const IntTensor b = a;
   b(1, 0) = 40;
   CHECK(a(1, 0) == 40);
-  CHECK(c[3] == 40);
-  CHECK(c.values() == std::vector<int>{1, 2, 3, 40, 5, 6});
+  CHECK(a[3] == 40);
+  CHECK(a.values() == std::vector<int>{1, 2, 3, 40, 5, 6});
   CHECK(IntTensor().numel() == 0);
   CHECK_THROWS_WITH_AS(a(2, 0), "at: index 2 is outside axis 0 of (2,3), which has size 2", Error);
-  CHECK_THROWS_WITH_AS(a.reshape({4}), "reshape: (2,3) has 6 elements, (4) has 4", Error);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>  // ssize
 #include <string>
 #include <vector>
 
@@ -14,8 +15,7 @@ namespace {
 std::vector<EncodedPair> pairs_of_many_lengths(int count) {
   std::vector<EncodedPair> pairs;
   for (int i = 0; i < count; ++i)
-    pairs.push_back({std::vector<int>(static_cast<std::size_t>(1 + i * 7 % 13), i),
-                     std::vector<int>(static_cast<std::size_t>(2 + i * 5 % 11), i)});
+    pairs.push_back({std::vector<int>(1 + i * 7 % 13, i), std::vector<int>(2 + i * 5 % 11, i)});
   return pairs;
 }
 
@@ -26,24 +26,38 @@ std::vector<Index> sorted_rows(const std::vector<std::vector<Index>>& plan) {
   return rows;
 }
 
-Index width(const EncodedPair& pair) {
-  return static_cast<Index>(std::max(pair.source.size(), pair.target.size()));
-}
+Index width(const EncodedPair& pair) { return std::max(std::ssize(pair.source), std::ssize(pair.target)); }
 
 }  // namespace
 
-TEST_CASE("a batch is as wide as its longest sequence, filled up with pad, and knows what is real") {
-  const Batch batch = pad_batch({{5, 6, 7}, {8}, {}, {9, 0}});
-  CHECK(batch.rows == 4);
-  CHECK(batch.cols == 3);
-  CHECK(batch.ids == std::vector<int>{5, 6, 7, 8, 0, 0, 0, 0, 0, 9, 0, 0});
-  CHECK(batch.lengths == std::vector<int>{3, 1, 0, 2});
-  CHECK(batch.mask() == std::vector<int>{1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0});  // an id of 0 can be real
-  CHECK(batch.at(1, 0) == 8);
-  CHECK(batch.is_real(3, 1));
-  CHECK_FALSE(batch.is_real(3, 2));
-  CHECK(pad_batch({}).ids.empty());
-  CHECK(pad_batch({{1, 2}, {}}, 9).ids == std::vector<int>{1, 2, 9, 9});
+TEST_CASE("tokens come from a tensor, from one sequence, or with their lengths") {
+  const Tokens all(IntTensor({2, 2}, {1, 2, 3, 4})), one(std::vector<int>{5, 6, 7});
+  CHECK(all.ids.shape() == Shape{2, 2});
+  CHECK(all.lengths.numel() == 0);
+  CHECK(one.ids.shape() == Shape{1, 3});
+  CHECK(one.ids.values() == std::vector<int>{5, 6, 7});
+  CHECK(one.lengths.numel() == 0);
+}
+
+TEST_CASE("a padded batch is as wide as its longest sequence and knows the length of each") {
+  const Tokens batch = pad_batch({{5, 6, 7}, {8}, {}, {9, 0}});
+  CHECK(batch.ids.shape() == Shape{4, 3});
+  CHECK(batch.ids.values() == std::vector<int>{5, 6, 7, 8, 0, 0, 0, 0, 0, 9, 0, 0});
+  CHECK(batch.lengths.values() == std::vector<int>{3, 1, 0, 2});  // an id of 0 can be real
+  CHECK(pad_batch({}).ids.numel() == 0);
+  CHECK(pad_batch({{1, 2}, {}}, 9).ids.values() == std::vector<int>{1, 2, 9, 9});
+}
+
+TEST_CASE("the decoder reads bos and the words, and its targets are each next word up to eos") {
+  const std::vector<EncodedPair> pairs = {{{7, 2}, {1, 5, 6, 2}}, {{8, 9, 2}, {1, 4, 2}}, {{6}, {1, 2}}};
+  const Batch batch = make_batch(pairs, {0, 1});
+  CHECK(batch.source.ids.values() == std::vector<int>{7, 2, 0, 8, 9, 2});
+  CHECK(batch.source.lengths.values() == std::vector<int>{2, 3});
+  CHECK(batch.decoder_input.ids.values() == std::vector<int>{1, 5, 6, 1, 4, 0});
+  CHECK(batch.decoder_input.lengths.values() == std::vector<int>{3, 2});
+  CHECK(batch.targets.values() == std::vector<int>{5, 6, 2, 4, 2, 0});
+  CHECK(batch.targets.shape() == Shape{2, 3});
+  CHECK(make_batch(pairs, {2, 0}).source.ids.values() == std::vector<int>{6, 0, 7, 2});
 }
 
 TEST_CASE("encoded pairs end with eos, and the target starts with bos") {
@@ -62,7 +76,7 @@ TEST_CASE("every pair is in a plan exactly once, under any limit") {
         BatchOptions{.sentences = 0, .tokens = 1}, BatchOptions{.sentences = 0}}) {
     const auto rows = sorted_rows(plan_batches(pairs, options));
     REQUIRE(rows.size() == 101);
-    for (Index i = 0; i < 101; ++i) CHECK(rows[static_cast<std::size_t>(i)] == i);
+    for (Index i = 0; i < 101; ++i) CHECK(rows[i] == i);
   }
   CHECK(plan_batches(std::vector<EncodedPair>{}, {}).empty());
   CHECK_THROWS_AS(plan_batches(pairs, {.sentences = -1}), Error);
@@ -73,8 +87,8 @@ TEST_CASE("batches keep to the limits of sentences and tokens") {
   for (const auto& rows : plan_batches(pairs, {.sentences = 6, .tokens = 50})) {
     CHECK(rows.size() <= 6);
     Index widest = 0;
-    for (const Index row : rows) widest = std::max(widest, width(pairs[static_cast<std::size_t>(row)]));
-    CHECK((rows.size() == 1 || static_cast<Index>(rows.size()) * widest <= 50));
+    for (const Index row : rows) widest = std::max(widest, width(pairs[row]));
+    CHECK((rows.size() == 1 || std::ssize(rows) * widest <= 50));
   }
 }
 
@@ -82,11 +96,11 @@ TEST_CASE("batching by length leaves little padding") {
   const auto pairs = pairs_of_many_lengths(1000);
   Index cells = 0, real = 0;
   for (const auto& rows : plan_batches(pairs, {.sentences = 16})) {
-    const PairBatch batch = make_batch(pairs, rows);
-    cells += batch.source.rows * batch.source.cols;
-    for (const int length : batch.source.lengths) real += length;
+    const Batch batch = make_batch(pairs, rows);
+    cells += batch.source.ids.numel();
+    for (const int length : batch.source.lengths.values()) real += length;
   }
-  CHECK(static_cast<double>(real) > 0.95 * static_cast<double>(cells));
+  CHECK(double(real) > 0.95 * double(cells));
 }
 
 TEST_CASE("the same seed gives the same batches, another seed others") {
@@ -94,13 +108,6 @@ TEST_CASE("the same seed gives the same batches, another seed others") {
   const auto plan = plan_batches(pairs, {.sentences = 8, .seed = 3});
   CHECK(plan == plan_batches(pairs, {.sentences = 8, .seed = 3}));
   CHECK(plan != plan_batches(pairs, {.sentences = 8, .seed = 4}));
-}
-
-TEST_CASE("the order of a shuffle is fixed for all machines") {
-  std::vector<int> values = {0, 1, 2, 3, 4, 5, 6, 7};
-  Rng rng(42);
-  shuffle(values, rng);
-  CHECK(values == std::vector<int>{2, 1, 6, 5, 0, 7, 4, 3});
 }
 
 TEST_CASE("single sequences are batched as pairs are") {

@@ -27,11 +27,11 @@ class Files {
   TemporaryFolder folder_;
 };
 
-// Reads a file of one kind and gives the pairs, or the error without the folder.
-std::string error_of(Files& files, const std::string& content, const ReadOptions& options = {}) {
+// The error of reading this file, without its folder; "" if there is none.
+std::string error_of(Files& files, const std::string& content) {
   const std::string path = files.write("c.tsv", content);
   try {
-    read_pairs(path, options);
+    read_pairs(path);
   } catch (const Error& error) {
     return std::string(error.what()).substr(path.size() - 5);
   }
@@ -55,13 +55,10 @@ TEST_CASE("a byte order mark, CRLF, blank lines and a missing last newline are n
   CHECK(pairs == std::vector<Pair>{{"Go.", "Va !"}, {"Hi.", "Salut !"}, {"A", "B"}});
 }
 
-TEST_CASE("Unicode spaces become plain ones unless they are to be kept") {
+TEST_CASE("Unicode spaces become plain ones") {
   Files files;
   const std::string path = files.write("c.tsv", " Go. \tVa\u202F!\u00A0 Oui\n");
   CHECK(read_pairs(path) == std::vector<Pair>{{"Go.", "Va ! Oui"}});
-  CHECK(read_pairs(files.write("d.tsv", "a\tb\r\n"), {.plain_spaces = false}) ==
-        std::vector<Pair>{{"a", "b"}});
-  CHECK(read_pairs(path, {.plain_spaces = false}) == std::vector<Pair>{{" Go. ", "Va\u202F!\u00A0 Oui"}});
 }
 
 TEST_CASE("a bad line is refused by its number") {
@@ -71,9 +68,6 @@ TEST_CASE("a bad line is refused by its number") {
   CHECK(error_of(files, "a\t \u00A0\n") == "c.tsv:1: nothing after the tab");
   CHECK(error_of(files, "a\tb\na\tb\xFF\n") ==
         "c.tsv:2: byte 4 of the line is not UTF-8 (save the file as UTF-8)");
-  CHECK(error_of(files, "a\tb\n" + std::string(50, 'x') + "\ty\n", {.max_characters = 51}) ==
-        "c.tsv:2: 52 characters, more than the 51 allowed");
-  CHECK(error_of(files, "é\t" + std::string(10, 'x') + "\n", {.max_characters = 12}) == "");
   CHECK(error_of(files, "\n\n") == "c.tsv: no pair of sentences in it");
 }
 
@@ -81,16 +75,6 @@ TEST_CASE("a line of 100,000 characters is read") {
   Files files;
   const std::string longest(100000, 'x');
   CHECK(read_pairs(files.write("c.tsv", longest + "\ty\n")) == std::vector<Pair>{{longest, "y"}});
-}
-
-TEST_CASE("bad lines can be passed over, and are reported") {
-  Files files;
-  std::vector<std::string> bad;
-  const auto pairs = read_pairs(files.write("c.tsv", "a\tb\nbad\n\xC3\tx\nc\td\n"), {.bad_lines = &bad});
-  CHECK(pairs == std::vector<Pair>{{"a", "b"}, {"c", "d"}});
-  REQUIRE(bad.size() == 2);
-  CHECK(bad[0].ends_with("c.tsv:2: no tab between the two sentences"));
-  CHECK(bad[1].ends_with("c.tsv:3: byte 1 of the line is not UTF-8 (save the file as UTF-8)"));
 }
 
 TEST_CASE("a file that is missing, or is a folder, is named") {
@@ -121,8 +105,8 @@ TEST_CASE("aligned files that do not fit are refused by file and line") {
     }
     return "";
   };
-  CHECK(error("a\nb\n", "a\n") == "a.fr: no line here to go with a.en:2: the files must have as many lines");
-  CHECK(error("a\n", "a\nb\n") == "a.en: no line here to go with a.fr:2: the files must have as many lines");
+  CHECK(error("a\nb\n", "a\n") == "a.fr: ends before a.en:2: the files must have the same number of lines");
+  CHECK(error("a\n", "a\nb\n") == "a.en: ends before a.fr:2: the files must have the same number of lines");
   CHECK(error("a\n\n", "a\nb\n") == "a.en:2: an empty line, but not in a.fr");
   CHECK(error("a\nb\n", "a\n\n") == "a.fr:2: an empty line, but not in a.en");
   CHECK(error("a\nb\n", "a\nb\xFF\n") == "a.fr:2: byte 2 of the line is not UTF-8 (save the file as UTF-8)");

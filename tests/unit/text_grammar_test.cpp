@@ -72,7 +72,6 @@ TEST_CASE("a feature has one value throughout a rule: articles and adjectives ag
       {"The red man.", "L'homme rouge."},      {"The red men.", "Les hommes rouges."}};
   const Grammar grammar("tiny", tiny);
   CHECK(all_of(grammar) == expected);
-  CHECK(grammar.size() == expected.size());
 }
 
 TEST_CASE("pairs that are unseen are in no training sentence, and one is in every held-out sentence") {
@@ -110,7 +109,6 @@ TEST_CASE("a value can be written, and one that is listed more often is drawn mo
     yes += grammar.generate(1, seed)[0].source.starts_with("Yes");
   CHECK(yes > 260);
   CHECK(yes < 340);
-  CHECK(grammar.size() == 60);
 }
 
 TEST_CASE("values that lead nowhere are never chosen") {
@@ -130,7 +128,6 @@ TEST_CASE("a symbol that asks for the same value twice fits only the same value"
       "g", "feature n = one two\nfeature m = one two\n<s> = {n} {m} <twice n m>\n<twice n n> = fits\n");
   CHECK(all_of(grammar).size() == 2);
   CHECK(all_of(grammar).count("One one fits") == 1);
-  CHECK(grammar.size() == 2);
 }
 
 TEST_CASE("the same seed gives the same sentences, another seed others, and all are distinct") {
@@ -140,8 +137,7 @@ TEST_CASE("the same seed gives the same sentences, another seed others, and all 
   std::set<std::string> distinct;
   for (const Pair& pair : grammar.generate(16, 3)) distinct.insert(pair.source);
   CHECK(distinct.size() == 16);
-  CHECK_THROWS_WITH_AS(grammar.generate(17, 3),
-                       "tiny: found only 16 distinct sentences where 17 were asked for", Error);
+  CHECK_THROWS_WITH_AS(grammar.generate(17, 3), "tiny: found only 16 distinct sentences, not 17", Error);
 }
 
 TEST_CASE("a mistake in a grammar is named with its line") {
@@ -151,17 +147,17 @@ TEST_CASE("a mistake in a grammar is named with its line") {
   CHECK(error_of("feature f = m f") == "g:1: 'f' is both a feature and a value");
   CHECK(error_of("<s> = <a q>") == "g:1: 'q' is neither a feature nor a value of one");
   CHECK(error_of("<s> = <a") == "g:1: < without >");
-  CHECK(error_of("<s> = x | <a>") == "g:1: <a> stands on the right only");
-  CHECK(error_of("<s> = <a> <a>") == "g:1: <a> stands twice on the left");
+  CHECK(error_of("<s> = x | <a>") == "g:1: <a> occurs on the right only");
+  CHECK(error_of("<s> = <a> <a>") == "g:1: <a> occurs twice on the left");
   CHECK(error_of("<s> = {x}") == "g:1: 'x' is neither a feature nor a value of one");
-  CHECK(error_of("<s> = <a>") == "g: <a> with 0 values is used but no rule says what it is");
+  CHECK(error_of("<s> = <a>") == "g: <a> with 0 values is used, but no rule defines it");
   CHECK(error_of("  = x") == "g:1: = without a <symbol> above it");
   CHECK(error_of("  x y") == "g:1: an indented line belongs to a table or starts with =");
   CHECK(error_of("table <a>: * | *\n  x") == "g:2: 1 cells for 2 columns");
   CHECK(error_of("table <a> x") == "g:1: write: table <symbol features>: columns | columns");
   CHECK(error_of("table <a>: *\n  x\nunseen a b 1 in 5") == "g:3: no table b above");
   CHECK(error_of("unseen a b") == "g:1: write: unseen table table 1 in 7");
-  CHECK(error_of("") == "g: there is no rule in it");
+  CHECK(error_of("") == "g: has no rules");
   CHECK(error_of("<s> = x <t>\n<t> = y\n<t> = <s>") ==
-        "g: <s> leads back to itself: a grammar here has only finite sentences");
+        "g: <s> leads back to itself; a grammar must be finite");
 }

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "nn/text/characters.hpp"
 #include "nn/text/toy_languages.hpp"
-#include "nn/text/utf8.hpp"
 #include "nn/text/vocabulary.hpp"
 
 using namespace attn;
@@ -430,7 +430,6 @@ TEST_CASE("there are more than 100,000 distinct pairs in each language") {
     std::set<std::string> sources_seen;
     for (const Pair& pair : grammar->generate(100001, 1)) sources_seen.insert(pair.source);
     CHECK(sources_seen.size() == 100001);
-    CHECK(grammar->size() > 1000000000);
   }
 }
 

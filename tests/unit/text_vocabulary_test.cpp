@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>  // ssize
 #include <map>
 #include <memory>
 #include <random>
@@ -11,7 +12,7 @@
 
 #include "core/error.hpp"
 #include "nn/text/bpe.hpp"
-#include "nn/text/utf8.hpp"
+#include "nn/text/characters.hpp"
 #include "nn/text/vocabulary.hpp"
 
 using namespace attn;
@@ -37,7 +38,7 @@ std::vector<std::string> labels(const Vocabulary& vocabulary, std::string_view t
 
 std::vector<std::unique_ptr<Vocabulary>> one_of_each(const std::vector<std::string>& specials) {
   std::vector<std::unique_ptr<Vocabulary>> all;
-  all.push_back(std::make_unique<WordVocabulary>(WordVocabulary::learn(lines, {.specials = specials})));
+  all.push_back(std::make_unique<WordVocabulary>(WordVocabulary::learn(lines, specials)));
   all.push_back(std::make_unique<CharacterVocabulary>(CharacterVocabulary::learn(lines, specials)));
   all.push_back(std::make_unique<ByteVocabulary>(specials));
   all.push_back(
@@ -55,10 +56,10 @@ std::vector<BpeVocabulary::Merge> slow_merges(const std::vector<std::string>& te
       for (const char byte : word) words.back().push_back(first_byte + static_cast<unsigned char>(byte));
     }
   std::vector<BpeVocabulary::Merge> merges;
-  while (static_cast<int>(merges.size()) < count) {
+  while (int(merges.size()) < count) {
     std::map<std::pair<int, int>, int> pairs;
     for (const auto& word : words)
-      for (std::size_t i = 0; i + 1 < word.size(); ++i) ++pairs[{word[i], word[i + 1]}];
+      for (Index i = 0; i + 1 < std::ssize(word); ++i) ++pairs[{word[i], word[i + 1]}];
     std::pair<int, int> best;
     int most = 1;
     for (const auto& [pair, times] : pairs)  // in the order of the ids: the first of equals stays
@@ -67,7 +68,7 @@ std::vector<BpeVocabulary::Merge> slow_merges(const std::vector<std::string>& te
         most = times;
       }
     if (most < 2) break;
-    const int merged = first_byte + 256 + static_cast<int>(merges.size());
+    const int merged = first_byte + 256 + int(merges.size());
     for (auto& word : words) word = merge_pair(word, best.first, best.second, merged);
     merges.push_back({best.first, best.second});
   }
@@ -88,7 +89,8 @@ TEST_CASE("every vocabulary starts with pad, bos, eos, unk and the special token
     CHECK(vocabulary->is_special(5));
     CHECK_FALSE(vocabulary->is_special(6));
     CHECK_THROWS_WITH_AS(vocabulary->special("[CLS]"),
-                         "vocabulary: no special token [CLS]: name it when the vocabulary is made", Error);
+                         "vocabulary: there is no special token [CLS]; name it when the vocabulary is made",
+                         Error);
     CHECK_THROWS_AS(vocabulary->token(vocabulary->size()), Error);
     CHECK_THROWS_AS(vocabulary->decode({-1}), Error);
   }
@@ -103,7 +105,7 @@ TEST_CASE("text that spells a special token does not become one") {
 }
 
 TEST_CASE("decoding leaves out padding and bos, stops at eos and names the other special tokens") {
-  const WordVocabulary words = WordVocabulary::learn({"a b c"}, {.specials = {"[MASK]"}});
+  const WordVocabulary words = WordVocabulary::learn({"a b c"}, {"[MASK]"});
   const int a = words.id("a"), c = words.id("c"), mask = words.special("[MASK]");
   CHECK(words.decode({0, 1, a, mask, 3, 0, c, 2, a}) == "a [MASK] <unk> c");
   CHECK(words.decode({}) == "");
@@ -151,7 +153,8 @@ TEST_CASE("a saved vocabulary loads as the same vocabulary, and saves as valid U
 
 TEST_CASE("what is not a saved vocabulary is refused with its line") {
   CHECK_THROWS_WITH_AS(load_vocabulary(""),
-                       "load_vocabulary: '' is no kind of vocabulary: word, character, byte or bpe", Error);
+                       "load_vocabulary: '' is not a kind of vocabulary: word, character, byte or bpe",
+                       Error);
   CHECK_THROWS_AS(load_vocabulary("vocabulary pictures\n"), Error);
   CHECK_THROWS_WITH_AS(load_vocabulary("vocabulary word\nrubbish\n"),
                        "load_vocabulary: line 2: 'rubbish' is not a line of a saved vocabulary", Error);
@@ -200,13 +203,10 @@ TEST_CASE("words that were never seen become unk and can be asked for") {
   CHECK(ByteVocabulary().unknown("é").empty());
 }
 
-TEST_CASE("rare words can be left out") {
-  const std::vector<std::string> text = {"a a a b b c"};
-  CHECK(WordVocabulary::learn(text).size() == 7);
-  CHECK(WordVocabulary::learn(text, {.min_count = 2}).size() == 6);
-  const WordVocabulary one = WordVocabulary::learn(text, {.max_words = 1});
-  CHECK(one.size() == 5);
-  CHECK(one.token(4) == "a");
+TEST_CASE("words are numbered by frequency, then by spelling") {
+  const WordVocabulary words = WordVocabulary::learn({"c b a c b c d"});
+  CHECK(words.size() == 8);
+  CHECK(words.encode("c b a d") == std::vector<int>{4, 5, 6, 7});
 }
 
 TEST_CASE("a merge uses every id once, from left to right") {
@@ -237,12 +237,12 @@ TEST_CASE("a word that was learned is encoded as learning left it") {
       BpeVocabulary::learn({"low low low lower lower newest newest newest widest"}, {.merges = 20});
   CHECK(labels(pieces, " lower") == std::vector<std::string>{"␣lower"});
   CHECK(labels(pieces.with_merges(0), "low") == std::vector<std::string>{"l", "o", "w"});
-  const Index learned = static_cast<Index>(pieces.merges().size());
+  const Index learned = std::ssize(pieces.merges());
   CHECK(pieces.with_merges(learned).save() == pieces.save());
   CHECK_THROWS_AS(pieces.with_merges(learned + 1), Error);
-  std::size_t longest = 99;
+  Index longest = 99;
   for (Index merges = 0; merges <= learned; ++merges) {  // every merge shortens, or leaves
-    const std::size_t length = pieces.with_merges(merges).encode("lower newest widest").size();
+    const Index length = std::ssize(pieces.with_merges(merges).encode("lower newest widest"));
     CHECK(length <= longest);
     longest = length;
   }

@@ -1,11 +1,11 @@
-// The training loop, and what must hold for whole runs: memory that does not grow, bits that do not depend on
-// threads.
+// The training loop, and what holds for whole runs: constant memory, the same bits on any number of threads.
 #include "optim/trainer.hpp"
 
 #include <fcntl.h>   // open
 #include <unistd.h>  // dup, dup2
 
-#include <fstream>  // ifstream
+#include <fstream>   // ifstream
+#include <iterator>  // ssize
 
 #include "optim/progress.hpp"
 #include "small_runs.hpp"
@@ -28,7 +28,7 @@ struct Parabola {
   TrainCallbacks callbacks() {
     return {.loss = [this](Index batch) {
       batches.push_back(batch);
-      const Tensor difference = p - static_cast<real>(batch);
+      const Tensor difference = p - real(batch);
       return StepLoss{sum(difference * difference), 3};
     }};
   }
@@ -50,6 +50,57 @@ TEST_CASE("each step has its batch, its learning rate, its loss and its norm in 
   // p = 0, then 0 + 0.125 · 2, then the gradient is 2 (0.25 - 2)
   CHECK(history.steps[2].gradient_norm == doctest::Approx(3.5));
   CHECK(task.p.item() == doctest::Approx(0.25 + 0.0625 * 3.5));
+}
+
+TEST_CASE("after each step the caller is told its loss, rate and norm, and finds them in the history") {
+  Parabola task;
+  TrainCallbacks callbacks = task.callbacks();
+  callbacks.validate = [] { return 0.5; };
+  History history;
+  std::vector<Index> told;
+  callbacks.after_step = [&](const TrainPoint& point) {
+    told.push_back(point.step);
+    CHECK(point.learning_rate == doctest::Approx(0.01 * double(point.step)));
+    if (point.step % 3 == 0 || point.step == 1) {
+      REQUIRE(!history.steps.empty());
+      CHECK(history.steps.back().step == point.step);
+      CHECK(history.steps.back().loss == point.loss);
+      CHECK(history.steps.back().gradient_norm == point.gradient_norm);
+    }
+    CHECK(std::ssize(history.validations) == point.step / 2);  // that of this step included
+  };
+  const TrainOptions options{.steps = 4,
+                             .schedule = {.peak = 0.1, .warmup = 10},
+                             .validate_every = 2,
+                             .record_every = 3,
+                             .progress = false};
+  train(task.optimizer, options, callbacks, history);
+  TrainOptions more = options;
+  more.steps = 7;
+  train(task.optimizer, more, callbacks, history);  // goes on with the same history
+  CHECK(told == std::vector<Index>{1, 2, 3, 4, 5, 6, 7});
+  std::vector<Index> recorded;
+  for (const TrainPoint& point : history.steps) recorded.push_back(point.step);
+  CHECK(recorded == std::vector<Index>{1, 3, 6});
+  CHECK_THROWS_WITH_AS(train(task.optimizer, {.record_every = 0}, callbacks),
+                       "train: cannot record every 0 steps", Error);
+}
+
+TEST_CASE("a history is the same after a round trip through its text") {
+  const History history{.steps = {{1, 3.1415926535897931, 1e-5, 0}, {1000000, 1.0 / 3, 0.003, 0}},
+                        .validations = {{1000000, 2.0 / 7}}};
+  const std::string text = history.text();
+  CHECK(text ==
+        "train\t1\t3.141592653589793\t1e-05\n"
+        "train\t1000000\t0.3333333333333333\t0.003\n"
+        "validation\t1000000\t0.2857142857142857\n");
+  const History again = History::from_text(text);
+  CHECK(again.text() == text);
+  CHECK(again.steps[1].loss == 1.0 / 3);
+  CHECK(again.validations[0].loss == 2.0 / 7);
+  CHECK(History::from_text("").steps.empty());
+  for (const char* damaged : {"train\t1\t0.5\n", "train\t1\tx\t1\n", "test\t1\t2\n", "validation\t1"})
+    CHECK_THROWS_WITH_AS(History::from_text(damaged), "history: line 1 is damaged", Error);
 }
 
 TEST_CASE("clipping keeps each step to the limit") {
@@ -74,13 +125,11 @@ TEST_CASE("the gradients of several batches are averaged into one step, as of on
   SmallRun large(1, 0), pieces(1, 0);
   const IntTensor source = random_ids({6, 5}, 9, 1), target = random_ids({6, 4}, 7, 2);
   const auto loss = [&](SmallRun& run, Index begin, Index end) {
-    Context context;
     const auto rows = [&](const IntTensor& x) {
       return IntTensor({end - begin, x.shape()[1]}, {&x(begin, 0), x.data() + end * x.shape()[1]});
     };
     const IntTensor wanted = rows(target);
-    return StepLoss{cross_entropy(run.model(rows(source), {}, shift_right(wanted, 1), {}, context), wanted),
-                    4};
+    return StepLoss{cross_entropy(run.model(rows(source), shift_right(wanted, 1)), wanted), 4};
   };
   const TrainOptions options{.steps = 3, .schedule = {.peak = 1e-3}, .clip = 0.1, .progress = false};
   TrainOptions in_pieces = options;
@@ -88,17 +137,17 @@ TEST_CASE("the gradients of several batches are averaged into one step, as of on
   train(large.optimizer, options, {.loss = [&](Index) { return loss(large, 0, 6); }});
   train(pieces.optimizer, in_pieces,
         {.loss = [&](Index i) { return loss(pieces, i % 3 * 2, i % 3 * 2 + 2); }});
-  for (std::size_t i = 0; i < large.values().size(); i += 7)
+  for (Index i = 0; i < std::ssize(large.values()); i += 7)
     CHECK(double{pieces.values()[i]} ==
           doctest::Approx(double{large.values()[i]}).epsilon(double_build ? 1e-9 : 2e-4));
 }
 
-TEST_CASE("a run ends early when validation brings nothing better for too long") {
+TEST_CASE("a run ends early after too many validations without a new best") {
   const std::vector<double> losses{5, 4, 4.5, 3, 3, 3.5, 3.1, 1};
   const auto run = [&](Index patience) {
     Parabola task;
     TrainCallbacks callbacks = task.callbacks();
-    std::size_t validations = 0;
+    Index validations = 0;
     callbacks.validate = [&] {
       CHECK(!grad_enabled());
       return losses[validations++];
@@ -120,7 +169,7 @@ TEST_CASE("a run can be interrupted, limited in time, and continued where it was
   Parabola task;
   TrainCallbacks callbacks = task.callbacks();
   std::vector<Index> steps;
-  callbacks.after_step = [&](Index step) { steps.push_back(step); };
+  callbacks.after_step = [&](const TrainPoint& point) { steps.push_back(point.step); };
   callbacks.interrupted = [&] { return steps.size() == 2; };
   TrainOptions options{.steps = 5, .progress = false};
   CHECK(train(task.optimizer, options, callbacks).end == TrainEnd::interrupted);
@@ -151,9 +200,9 @@ TEST_CASE("memory after 1,000 steps is what it was after 10, and no step after t
   const Threads one(1);
   SmallRun run;
   PoolStatistics first, tenth, last;
-  run.train_to(1000, [&](Index step) {
-    if (step == 1) first = pool_statistics();
-    if (step == 10) tenth = pool_statistics();
+  run.train_to(1000, [&](const TrainPoint& point) {
+    if (point.step == 1) first = pool_statistics();
+    if (point.step == 10) tenth = pool_statistics();
     last = pool_statistics();
   });
   CHECK(last.bytes_in_use == tenth.bytes_in_use);
@@ -166,11 +215,11 @@ TEST_CASE("training has the same bits on 1, 2 and 4 threads") {
   for (const int count : {1, 2, 4}) {
     const Threads threads(count);
     SmallRun run;
-    Context context{.training = true, .rng = &run.rng};
+    const Context context{.training = true, .rng = &run.rng};
     // Long enough that the loops are shared among threads.
     const IntTensor source = random_ids({24, 40}, 9, 1), target = random_ids({24, 40}, 7, 2);
     const TrainCallbacks callbacks{.loss = [&](Index) {
-      return StepLoss{cross_entropy(run.model(source, {}, shift_right(target, 1), {}, context), target), 1};
+      return StepLoss{cross_entropy(run.model(source, shift_right(target, 1), context), target), 1};
     }};
     train(run.optimizer, {.steps = 3, .progress = false}, callbacks);
     if (count == 1) values = run.values();

@@ -1,5 +1,4 @@
-// The encoder-decoder in all its settings: gradients through the whole model, who may see whom, attention on
-// show.
+// The encoder-decoder in all its settings: gradients through the whole model, masks, and attention maps.
 #include "small_models.hpp"
 
 namespace attn {
@@ -24,12 +23,14 @@ std::vector<Setting> all_settings() {
   add("pre-norm").pre_norm = true;
   add("grouped keys").kv_heads = 1;
   add("window").window = 2;
-  add("gelu").feed_forward = FeedForwardKind::gelu;
+  add("gelu").feed_forward = {.activation = Activation::gelu};
+  add("geglu").feed_forward = {.activation = Activation::gelu, .gated = true};
   add("untied").tie_embeddings = false;
   add("normal initialisation").initialization = Initialization::normal;
   TransformerConfig& modern = add("rope, RMSNorm, SwiGLU, no biases");
   modern.positions = Positions::rope, modern.norm = NormKind::rms, modern.pre_norm = true;
-  modern.feed_forward = FeedForwardKind::swiglu, modern.bias = false, modern.kv_heads = 1;
+  modern.feed_forward = {.activation = Activation::silu, .gated = true};
+  modern.bias = false, modern.kv_heads = 1;
   TransformerConfig& t5 = add("T5");
   t5 = t5_config({.vocabulary = 7, .d_model = 8, .heads = 2, .layers = 2});
   t5.dropout = 0;
@@ -37,14 +38,14 @@ std::vector<Setting> all_settings() {
 }
 
 // Two pairs of sentences of different lengths, and the loss on them.
-struct Batch {
-  IntTensor source = random_ids({2, 5}, 7, 1), source_lengths{{2}, {5, 3}};
-  IntTensor target = random_ids({2, 4}, 7, 2), target_lengths{{2}, {4, 2}};
+struct TwoPairs {
+  Tokens source{random_ids({2, 5}, 7, 1), IntTensor({2}, {5, 3})};
+  Tokens target{random_ids({2, 4}, 7, 2), IntTensor({2}, {4, 2})};
 
-  Tensor logits(const Transformer& model, Context& context) const {
-    return model(source, source_lengths, target, target_lengths, context);
+  Tensor logits(const Transformer& model, const Context& context = {}) const {
+    return model(source, target, context);
   }
-  Tensor loss(const Transformer& model, Context& context) const {
+  Tensor loss(const Transformer& model, const Context& context = {}) const {
     const IntTensor next({2, 4}, {3, 1, 4, 1, 5, 2, -1, -1});
     return cross_entropy(logits(model, context), next, {.smoothing = real(0.1), .ignore = -1});
   }
@@ -64,8 +65,7 @@ void with_every_model(const Check& check) {
 TEST_CASE("gradients are right through the whole encoder-decoder, in every setting" *
           doctest::skip(!double_build)) {
   with_every_model([](const Transformer& model) {
-    Context context;
-    check_model_gradients(parameters_of(model), [&] { return Batch().loss(model, context); });
+    check_model_gradients(parameters_of(model), [&] { return TwoPairs().loss(model); });
   });
 }
 
@@ -76,8 +76,7 @@ TEST_CASE("gradients are right with dropout, when the random numbers repeat" * d
   Transformer model(config, rng);
   check_model_gradients(parameters_of(shaken(model)), [&] {
     Rng fixed(2);
-    Context context{.training = true, .rng = &fixed};
-    return Batch().loss(model, context);
+    return TwoPairs().loss(model, {.training = true, .rng = &fixed});
   });
 }
 
@@ -86,38 +85,37 @@ TEST_CASE("post-norm normalises each sum, pre-norm what goes into each sublayer"
     TransformerConfig config = small_config();
     config.pre_norm = pre_norm;
     Rng rng(1);
-    Block block(config, true, true, rng);
+    Block block(config, BlockKind::decoder, rng);
     shaken(block);
-    Context context;
     const Tensor input = random_tensor({2, 4, 8}), memory = random_tensor({2, 5, 8}, 2);
-    const Mask causal{.causal = true}, lengths{.key_lengths = IntTensor({2}, {5, 2})};
+    const Mask causal{.causal = true};
+    const IntTensor lengths({2}, {5, 2});
     Tensor x = input;
     const auto sublayer = [&](const Norm& norm, const TensorFunction& f) {
       x = pre_norm ? x + f({norm(x)}) : norm(x + f({x}));
     };
-    sublayer(block.self_norm, [&](const auto& y) { return block.self(y[0], y[0], causal, context, "", 0); });
-    sublayer(block.cross_norm,
-             [&](const auto& y) { return block.cross(y[0], memory, lengths, context, "", 0); });
-    sublayer(block.feed_forward_norm, [&](const auto& y) { return block.feed_forward(y[0], context); });
-    check_close(block(input, causal, memory, lengths, context, 0), x);
+    sublayer(block.self_norm, [&](const auto& y) { return block.self(y[0], {.mask = causal}); });
+    sublayer(block.cross_norm, [&](const auto& y) {
+      return block.cross(y[0], {.mask = {.key_lengths = lengths}, .memory = memory});
+    });
+    sublayer(block.feed_forward_norm, [&](const auto& y) { return block.feed_forward(y[0]); });
+    check_close(block(input, {.mask = causal, .memory = {memory, lengths}}), x);
   }
 }
 
 TEST_CASE("no output of the decoder moves when a later token changes, in every setting") {
   with_every_model([](const Transformer& model) {
-    Context context;
-    Batch batch;
-    batch.target_lengths = {};
-    const Tensor before = batch.logits(model, context);
+    TwoPairs batch;
+    batch.target.lengths = {};
+    const Tensor before = batch.logits(model);
     for (Index t = 0; t < 4; ++t) {
-      Batch changed = batch;
-      changed.target = IntTensor({2, 4}, batch.target.values());
-      changed.target(0, t) = (batch.target(0, t) + 1) % 7;
-      const Tensor after = changed.logits(model, context);
+      TwoPairs changed = batch;
+      changed.target.ids = IntTensor({2, 4}, batch.target.ids.values());
+      changed.target.ids(0, t) = (batch.target.ids(0, t) + 1) % 7;
+      const Tensor after = changed.logits(model);
       CHECK(same_bits(slice(after, 1, 0, t), slice(before, 1, 0, t)));
       CHECK(max_difference(select(select(after, 0, 0), 0, t), select(select(before, 0, 0), 0, t)) > 1e-6);
-      CHECK(same_bits(select(after, 0, 1),
-                      select(before, 0, 1)));  // the other sentence is none of its business
+      CHECK(same_bits(select(after, 0, 1), select(before, 0, 1)));  // the other sentence does not change
     }
   });
 }
@@ -126,28 +124,24 @@ TEST_CASE("the encoder sees both sides: each source word reaches each state and 
   Rng rng(1);
   Transformer model(small_config(), rng);
   shaken(model);
-  Context context;
-  Batch batch;
-  const Tensor states = model.encode(batch.source, {}, context), outputs = batch.logits(model, context);
+  const TwoPairs batch;
+  const Tensor states = model.encode(batch.source.ids).states, outputs = batch.logits(model);
   for (Index s = 0; s < 3; ++s) {
-    Batch changed;
-    changed.source(0, s) = (changed.source(0, s) + 1) % 7;
-    const Tensor new_states = model.encode(changed.source, {}, context),
-                 new_outputs = changed.logits(model, context);
+    const TwoPairs changed;
+    changed.source.ids(0, s) = (changed.source.ids(0, s) + 1) % 7;
+    const Tensor new_states = model.encode(changed.source.ids).states, new_outputs = changed.logits(model);
     for (Index i = 0; i < 5; ++i) CHECK(max_difference(new_states[0][i], states[0][i]) > 1e-6);
     for (Index t = 0; t < 4; ++t) CHECK(max_difference(new_outputs[0][t], outputs[0][t]) > 1e-6);
   }
 }
 
-TEST_CASE("what stands in the padding changes no real output, in every setting") {
+TEST_CASE("the ids in the padding change no real output, in every setting") {
   with_every_model([](const Transformer& model) {
-    Context context;
-    const Batch batch;
-    const Tensor before = batch.logits(model, context);
-    Batch changed;
-    for (Index s = 3; s < 5; ++s) changed.source(1, s) = (batch.source(1, s) + 3) % 7;
-    for (Index t = 2; t < 4; ++t) changed.target(1, t) = (batch.target(1, t) + 3) % 7;
-    const Tensor after = changed.logits(model, context);
+    const TwoPairs batch, changed;
+    const Tensor before = batch.logits(model);
+    for (Index s = 3; s < 5; ++s) changed.source.ids(1, s) = (batch.source.ids(1, s) + 3) % 7;
+    for (Index t = 2; t < 4; ++t) changed.target.ids(1, t) = (batch.target.ids(1, t) + 3) % 7;
+    const Tensor after = changed.logits(model);
     CHECK(same_bits(after[0], before[0]));
     CHECK(same_bits(slice(after[1], 0, 0, 2), slice(before[1], 0, 0, 2)));
   });
@@ -155,38 +149,35 @@ TEST_CASE("what stands in the padding changes no real output, in every setting")
 
 TEST_CASE("a sentence gives the same alone as padded among others, in every setting") {
   with_every_model([](const Transformer& model) {
-    Context context;
-    const Batch batch;
-    const auto row = [](const IntTensor& x, Index length) {
-      return IntTensor({1, length}, {&x(1, 0), &x(1, 0) + length});
+    const TwoPairs batch;
+    const auto second = [](const Tokens& x) {
+      return std::vector<int>{&x.ids(1, 0), &x.ids(1, 0) + x.lengths[1]};
     };
-    check_close(model(row(batch.source, 3), {}, row(batch.target, 2), {}, context)[0],
-                slice(batch.logits(model, context)[1], 0, 0, 2), double_build ? 1e-12 : 1e-4);
+    check_close(model(second(batch.source), second(batch.target))[0], slice(batch.logits(model)[1], 0, 0, 2),
+                double_build ? 1e-12 : 1e-4);
   });
 }
 
-TEST_CASE("every attention map is handed out, with its gradient, and asking for them changes nothing") {
+TEST_CASE("every attention map is recorded, with its label and gradient, and recording changes nothing") {
   with_every_model([](const Transformer& model) {
     const ParameterList parameters = parameters_of(model);
-    const Batch batch;
-    Context fused;
-    backward(batch.loss(model, fused));
+    const TwoPairs batch;
+    backward(batch.loss(model));
     std::vector<Tensor> gradients;
     for (const Parameter& parameter : parameters) gradients.push_back(copy_of(parameter.tensor.grad()));
     parameters.zero_grad();
 
     AttentionMaps maps;
-    Context plain{.maps = &maps};
-    backward(batch.loss(model, plain));
+    backward(batch.loss(model, {.maps = &maps}));
     const double tolerance = double_build ? 1e-12 : 2e-4;
-    for (std::size_t i = 0; i < gradients.size(); ++i)
+    for (Index i = 0; i < std::ssize(gradients); ++i)
       check_close(parameters[i].tensor.grad(), gradients[i], tolerance);
-    check_close(batch.logits(model, plain), batch.logits(model, fused), tolerance);
+    check_close(batch.logits(model, {.maps = &maps}), batch.logits(model), tolerance);
 
-    const std::vector<std::pair<std::string, int>> expected{{"encoder", 0}, {"encoder", 1}, {"decoder", 0},
-                                                            {"cross", 0},   {"decoder", 1}, {"cross", 1}};
+    const std::vector<std::pair<std::string, Index>> expected{{"encoder", 0}, {"encoder", 1}, {"decoder", 0},
+                                                              {"cross", 0},   {"decoder", 1}, {"cross", 1}};
     REQUIRE(maps.size() == 2 * expected.size());  // of the loss, then of the logits
-    for (std::size_t i = 0; i < expected.size(); ++i) {
+    for (Index i = 0; i < std::ssize(expected); ++i) {
       const AttentionMap& map = maps[i];
       CHECK(map.name == expected[i].first);
       CHECK(map.layer == expected[i].second);
@@ -212,8 +203,7 @@ TEST_CASE("training drops, evaluation does not, and the generator decides what")
   const Transformer model(config, rng);
   const auto loss = [&](bool training, std::uint64_t seed) {
     Rng generator(seed);
-    Context context{.training = training, .rng = &generator};
-    return Batch().loss(model, context);
+    return TwoPairs().loss(model, {.training = training, .rng = &generator});
   };
   CHECK(same_bits(loss(true, 1), loss(true, 1)));
   CHECK(!same_bits(loss(true, 1), loss(true, 2)));
@@ -229,7 +219,6 @@ TEST_CASE("the base model has 63,082,496 parameters" * doctest::skip(double_buil
     const Transformer base({.source_vocabulary = 37000, .vocabulary = 37000, .share_embeddings = true}, rng);
     return count_by_part(parameters_of(base), 3);
   }();
-  trim_pool();
   Index total = 0;
   for (const PartCount& part : parts) total += part.count;
   CHECK(total == 63082496);
@@ -268,7 +257,7 @@ TEST_CASE("tied and shared embeddings are one tensor, others are not") {
   CHECK_THROWS_WITH_AS(Transformer(config, rng), doctest::Contains("there are 9 and 7 tokens"), Error);
   config.source_vocabulary = 7;
   const Transformer shared(config, rng);
-  CHECK(shared.source_embedding.table.body() == shared.target_embedding.table.body());
+  CHECK(shared.source_embedding.table.is(shared.target_embedding.table));
   CHECK(parameters_of(shared).count() == tied - 9 * 8);
 }
 

@@ -9,12 +9,9 @@ using namespace attn;
 
 namespace {
 
-// Arguments as main gets them, and the settings they mean.
-Settings settings_of(std::vector<std::string> words, const std::string& stored = "") {
-  words.insert(words.begin(), "13_translator");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  return read_settings(static_cast<int>(argv.size()), argv.data(), stored);
+Settings settings_of(const std::vector<std::string>& words, const std::string& stored = "") {
+  const Settings asked = read_settings(words);
+  return stored.empty() ? asked : with_stored(asked, stored);
 }
 
 std::vector<std::string> tiny(const TemporaryFolder& folder, const std::string& name) {
@@ -31,7 +28,7 @@ std::string bytes_of(const std::string& path) {
   std::string bytes;
   SafetensorsFile file = SafetensorsFile::open(path);
   for (const std::string& name : file.names()) {
-    std::vector<real> values(static_cast<std::size_t>(file.shape(name).numel()));
+    std::vector<real> values(file.shape(name).numel());
     file.read(name, values.data(), file.shape(name));
     bytes += name;
     bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
@@ -50,16 +47,6 @@ std::string message_of(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("the decoder reads bos and the words, and writes each next word up to eos") {
-  const std::vector<EncodedPair> pairs = {{{7, 2}, {1, 5, 6, 2}}, {{8, 9, 2}, {1, 4, 2}}};
-  const TranslationBatch batch = batch_of(make_batch(pairs, {0, 1}));
-  CHECK(batch.source.values() == std::vector<int>{7, 2, 0, 8, 9, 2});
-  CHECK(batch.source_lengths.values() == std::vector<int>{2, 3});
-  CHECK(batch.reads.values() == std::vector<int>{1, 5, 6, 1, 4, 0});
-  CHECK(batch.read_lengths.values() == std::vector<int>{3, 2});
-  CHECK(batch.writes.values() == std::vector<int>{5, 6, 2, 4, 2, 0});
-}
-
 TEST_CASE("a run that was stopped and resumed ends with the same bits as one that never was") {
   const TemporaryFolder folder;
   Lesson lesson = quiet_lesson();
@@ -71,16 +58,16 @@ TEST_CASE("a run that was stopped and resumed ends with the same bits as one tha
   settings.time_limit = 1e-9;  // the time is up after every step
   TrainEnd end = Run::start(settings)->train(lesson, no_look);
   int stops = 0;
-  std::string curve;
+  std::string history;
   for (; end == TrainEnd::time_limit && stops < 20; ++stops) {
     REQUIRE(std::filesystem::exists(settings.run_path()));
-    const auto run = Run::resume(settings);
+    const auto run = Run::resume(settings, Checkpoint(settings.run_path()));
     end = run->train(lesson, no_look);
-    curve = run->curve.text();
+    history = run->history.text();
   }
   CHECK(stops == 8);
   CHECK_FALSE(std::filesystem::exists(settings.run_path()));
-  CHECK(curve == whole->curve.text());
+  CHECK(history == whole->history.text());
   CHECK(bytes_of((folder / "parts.safetensors").string()) ==
         bytes_of((folder / "whole.safetensors").string()));
 }
@@ -92,7 +79,8 @@ TEST_CASE("a run does not go on with other sentences than it began with") {
   settings.time_limit = 1e-9;
   Run::start(settings)->train(lesson, [] {});
   settings.pairs = 1001;
-  CHECK(message_of([&] { Run::resume(settings); }).find("have changed") != std::string::npos);
+  CHECK(message_of([&] { Run::resume(settings, Checkpoint(settings.run_path())); }).find("have changed") !=
+        std::string::npos);
 }
 
 TEST_CASE("a loaded translator says what the saved one said") {
@@ -101,7 +89,7 @@ TEST_CASE("a loaded translator says what the saved one said") {
   const Settings settings = settings_of(tiny(folder, "model.safetensors"));
   const auto run = Run::start(settings);
   run->train(lesson, [] {});
-  const Translator loaded = Translator::load(settings.weights_path());
+  const Translator loaded = Translator::load(Checkpoint(settings.weights_path()));
   const std::vector<std::string> sentences = {"The cat sleeps.", "Who eats the red apples?"};
   CHECK(loaded.translate(sentences) == run->translator.translate(sentences));
   CHECK(loaded.translate(sentences[0], {.beam = 3}) == run->translator.translate(sentences[0], {.beam = 3}));
@@ -128,7 +116,7 @@ TEST_CASE("joint pieces of words know every text, and are stored once") {
   words.insert(words.end(), {"--vocabulary", "bpe", "--merges", "50"});
   const Settings settings = settings_of(words);
   Run::start(settings)->train(lesson, [] {});
-  const Translator loaded = Translator::load(settings.weights_path());
+  const Translator loaded = Translator::load(Checkpoint(settings.weights_path()));
   CHECK(loaded.source == loaded.target);
   CHECK(loaded.metadata().count("vocabulary.target") == 0);
   CHECK_NOTHROW(answer(loaded, settings, "A dodo \xff eats 고양이."));

@@ -46,7 +46,7 @@ Found find(const Image& image, Color color, int from_y = 0, int from_x = 0, int 
 TEST_CASE("ticks are at round numbers within the axis, neither few nor many") {
   for (const double low : {-1234.5, -1.0, 0.0, 0.013, 7.0, 99999.0})
     for (const double length : {3e-7, 0.02, 1.0, 17.0, 333.0, 8.1e9}) {
-      const Axis axis = make_axis(low, low + length, Scale::Linear, 6, false);
+      const Axis axis = make_axis(low, low + length, Scale::linear, 6, false);
       CAPTURE(low);
       CAPTURE(length);
       REQUIRE(axis.ticks.size() >= 2);
@@ -60,21 +60,21 @@ TEST_CASE("ticks are at round numbers within the axis, neither few nor many") {
         CHECK(axis.fraction(tick) <= 1 + 1e-6);
       }
     }
-  CHECK(make_axis(0, 1, Scale::Linear, 5, true).labels ==
+  CHECK(make_axis(0, 1, Scale::linear, 5, true).labels ==
         std::vector<std::string>{"0.0", "0.2", "0.4", "0.6", "0.8", "1.0"});
-  CHECK(make_axis(3, 3, Scale::Linear, 5, false).ticks.size() >=
+  CHECK(make_axis(3, 3, Scale::linear, 5, false).ticks.size() >=
         2);  // one value is no reason to divide by zero
 }
 
 TEST_CASE("logarithmic axes have powers, or round numbers where there are too few") {
-  CHECK(make_axis(0.5, 2000, Scale::Log10, 6, false).labels ==
+  CHECK(make_axis(0.5, 2000, Scale::log10, 6, false).labels ==
         std::vector<std::string>{"1", "10", "100", "1,000"});
-  CHECK(make_axis(128, 1024, Scale::Log2, 8, false).ticks == std::vector<double>{128, 256, 512, 1024});
-  CHECK(make_axis(1, 50, Scale::Log10, 6, false).ticks == std::vector<double>{1, 2, 5, 10, 20, 50});
-  CHECK(make_axis(1e-9, 1e9, Scale::Log10, 6, false).ticks.size() <= 7);
-  CHECK(make_axis(1e-9, 1, Scale::Log10, 20, false).labels.front() == "10⁻⁹");
-  CHECK(make_axis(1, 100, Scale::Log10, 5, false).fraction(10) == doctest::Approx(0.5));
-  CHECK_FALSE(make_axis(1, 100, Scale::Log10, 5, false).can_show(0));
+  CHECK(make_axis(128, 1024, Scale::log2, 8, false).ticks == std::vector<double>{128, 256, 512, 1024});
+  CHECK(make_axis(1, 50, Scale::log10, 6, false).ticks == std::vector<double>{1, 2, 5, 10, 20, 50});
+  CHECK(make_axis(1e-9, 1e9, Scale::log10, 6, false).ticks.size() <= 7);
+  CHECK(make_axis(1e-9, 1, Scale::log10, 20, false).labels.front() == "10⁻⁹");
+  CHECK(make_axis(1, 100, Scale::log10, 5, false).fraction(10) == doctest::Approx(0.5));
+  CHECK_FALSE(make_axis(1, 100, Scale::log10, 5, false).can_show(0));
 }
 
 TEST_CASE("numbers are written as people write them") {
@@ -103,7 +103,7 @@ TEST_CASE("larger values are higher up, later ones further right") {
 
 TEST_CASE("on a logarithmic axis equal factors are equal distances") {
   const Image image = line_chart({{.y = {1, 10, 100}, .line = false}},
-                                 {.y_scale = Scale::Log10, .y_low = 0.5, .y_high = 200});
+                                 {.y_scale = Scale::log10, .y_low = 0.5, .y_high = 200});
   std::vector<int> heights;
   const Found all = find(image, palette(0));
   for (const int from : {all.left - 3, (all.left + all.right) / 2 - 9, all.right - 9}) {
@@ -112,7 +112,7 @@ TEST_CASE("on a logarithmic axis equal factors are equal distances") {
   }
   CHECK(std::abs((heights[0] - heights[1]) - (heights[1] - heights[2])) <= 2);
   CHECK(heights[0] > heights[1] + 40);
-  CHECK_THROWS_AS(line_chart({{.y = {1, 2}}}, {.y_scale = Scale::Log10, .y_low = 0}), Error);
+  CHECK_THROWS_AS(line_chart({{.y = {1, 2}}}, {.y_scale = Scale::log10, .y_low = 0}), Error);
 }
 
 TEST_CASE("NaN and infinity break a line and leave a cross at the edge they lie beyond") {
@@ -121,12 +121,12 @@ TEST_CASE("NaN and infinity break a line and leave a cross at the edge they lie 
   const Image image = line_chart({{.y = values}}, {.y_low = 0, .y_high = 4});
   const Found curve = find(image, palette(0), image.height() / 2);
   const double pixel = (curve.right - curve.left) / 100.0;
-  const int from = curve.left + static_cast<int>(41 * pixel), to = curve.left + static_cast<int>(58 * pixel);
+  const int from = curve.left + int(41 * pixel), to = curve.left + int(58 * pixel);
   CHECK(find(image, palette(0), image.height() / 2, from, to).count == 0);
   const Found cross = find(image, palette(0), 0, from - 12, to);
   CHECK(cross.count > 4);
   CHECK(cross.bottom < image.height() / 4);
-  const Image zero = line_chart({{.y = {1, 1, 0}}}, {.y_scale = Scale::Log10, .y_low = 0.1, .y_high = 10});
+  const Image zero = line_chart({{.y = {1, 1, 0}}}, {.y_scale = Scale::log10, .y_low = 0.1, .y_high = 10});
   CHECK(find(zero, palette(0), 0, zero.width() - 40).top > zero.height() * 2 / 3);
 }
 
@@ -198,8 +198,8 @@ TEST_CASE("bars below zero, NaN, groups, long names and no bars at all") {
   CHECK_THROWS_AS(bar_chart({"a", "b"}, {1, 2}, {.colors = {0}}), Error);
 }
 
-// All ink between the edge of the picture and the axis, where the longest bar below zero ends, is name and
-// number.
+// All ink between the edge of the picture and the axis, where the longest bar below zero ends,
+// is name and number.
 TEST_CASE("between a bar below zero and its name there is room for its number") {
   const std::vector<std::string> names{"■■■"};
   for (const double value : {-2.0, -std::numeric_limits<double>::infinity()}) {
@@ -259,23 +259,20 @@ TEST_CASE("a row lines pictures up at their subject and keeps every pixel of the
 TEST_CASE("a layered layout goes forward, keeps boxes apart and lanes separate") {
   // A reproducible jumble: each node has links to a few later ones.
   std::vector<LayeredItem> boxes;
-  std::vector<LayeredLink> links;
+  std::vector<GraphEdge> edges;
   unsigned state = 7;
   const auto next = [&](unsigned limit) {
-    return static_cast<int>((state = state * 1664525u + 1013904223u) >> 16) % static_cast<int>(limit);
+    return int((state = state * 1664525u + 1013904223u) >> 16) % int(limit);
   };
   for (int i = 0; i < 33; ++i) {
     boxes.push_back({.size = 20.0 + next(60), .lane = i % 3});
-    for (int k = 0; k < 2 && i > 0; ++k) links.push_back({next(static_cast<unsigned>(i)), i});
+    for (int k = 0; k < 2 && i > 0; ++k) edges.push_back({next(unsigned(i)), i});
   }
-  const Layered layout = lay_out(boxes, links, 12, 30);
-  for (const LayeredLink& link : links)
-    CHECK(layout.items[static_cast<std::size_t>(link.from)].layer <
-          layout.items[static_cast<std::size_t>(link.to)].layer);
-  for (const LayeredEdge& edge : layout.edges)
-    for (std::size_t i = 1; i < edge.items.size(); ++i)
-      CHECK(layout.items[static_cast<std::size_t>(edge.items[i])].layer ==
-            layout.items[static_cast<std::size_t>(edge.items[i - 1])].layer + 1);
+  const Layered layout = lay_out(boxes, edges, 12, 30);
+  for (const GraphEdge& edge : edges) CHECK(layout.items[edge.from].layer < layout.items[edge.to].layer);
+  for (const std::vector<int>& path : layout.paths)
+    for (std::size_t i = 1; i < path.size(); ++i)
+      CHECK(layout.items[path[i]].layer == layout.items[path[i - 1]].layer + 1);
   for (std::size_t i = 0; i < layout.items.size(); ++i) {
     const LayeredItem& a = layout.items[i];
     CHECK(a.across - a.size / 2 >= -1e-6);
@@ -313,10 +310,10 @@ TEST_CASE("graphs are drawn in both directions with nothing cut off") {
 }
 
 TEST_CASE("a tree grows to the right, siblings from top to bottom") {
-  const std::vector<TreeNode> nodes{{.label = "<s>", .branch = Branch::Best},
+  const std::vector<TreeNode> nodes{{.label = "<s>", .branch = Branch::best},
                                     {.label = "le", .detail = "−0.4", .parent = 0},
-                                    {.label = "la", .detail = "−0.9", .parent = 0, .branch = Branch::Best},
-                                    {.label = "été", .parent = 2, .branch = Branch::Pruned}};
+                                    {.label = "la", .detail = "−0.9", .parent = 0, .branch = Branch::best},
+                                    {.label = "été", .parent = 2, .branch = Branch::pruned}};
   const Image image = tree(nodes, {.title = "beam", .steps = {"start", "one", "two", "three"}});
   CHECK(has_white_border(image));
   const int below_legend = 100;
@@ -326,7 +323,7 @@ TEST_CASE("a tree grows to the right, siblings from top to bottom") {
   CHECK_THROWS_AS(tree({{.label = "a", .parent = 0}}), Error);
   CHECK_THROWS_AS(tree({{.label = "a", .parent = 1}, {.label = "b"}}), Error);
   std::vector<TreeNode> chain(200);
-  for (int i = 0; i < 200; ++i) chain[static_cast<std::size_t>(i)] = {.label = "x", .parent = i - 1};
+  for (int i = 0; i < 200; ++i) chain[i] = {.label = "x", .parent = i - 1};
   CHECK(tree(chain).height() < 200);
   CHECK(has_white_border(tree({})));
 }

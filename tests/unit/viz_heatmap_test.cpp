@@ -17,10 +17,8 @@ namespace {
 
 int ink(const Image& image, const Rect& rect) {
   int count = 0;
-  for (int y = std::max(0, static_cast<int>(rect.y)); y < std::min<double>(rect.bottom(), image.height());
-       ++y)
-    for (int x = std::max(0, static_cast<int>(rect.x)); x < std::min<double>(rect.right(), image.width());
-         ++x)
+  for (int y = std::max(0, int(rect.y)); y < std::min<double>(rect.bottom(), image.height()); ++y)
+    for (int x = std::max(0, int(rect.x)); x < std::min<double>(rect.right(), image.width()); ++x)
       count += lightness(image.at(x, y)) < 0.6;
   return count;
 }
@@ -36,7 +34,7 @@ bool has_white_border(const Image& image) {
 }
 
 Color at_center(const Image& image, const Rect& cell) {
-  return image.at(static_cast<int>(cell.center().x), static_cast<int>(cell.center().y));
+  return image.at(int(cell.center().x), int(cell.center().y));
 }
 
 }  // namespace
@@ -44,17 +42,17 @@ Color at_center(const Image& image, const Rect& cell) {
 TEST_CASE("the sequential map climbs from dark to light in even steps") {
   constexpr int count = 16;
   const double mean =
-      (lightness(map_color(Colors::Sequential, 1)) - lightness(map_color(Colors::Sequential, 0))) / count;
+      (lightness(map_color(Colors::sequential, 1)) - lightness(map_color(Colors::sequential, 0))) / count;
   for (int i = 0; i < count; ++i) {
-    const double step = lightness(map_color(Colors::Sequential, (i + 1.0) / count)) -
-                        lightness(map_color(Colors::Sequential, static_cast<double>(i) / count));
+    const double step = lightness(map_color(Colors::sequential, (i + 1.0) / count)) -
+                        lightness(map_color(Colors::sequential, double(i) / count));
     CHECK(step > 0.6 * mean);
     CHECK(step < 1.5 * mean);
   }
 }
 
 TEST_CASE("the diverging map has zero in the middle and mirrors its lightness") {
-  const ColorScale scale = fit_scale({}, Colors::Diverging, -1, 3);
+  const ColorScale scale = fit_scale({}, Colors::diverging, -1, 3);
   CHECK(scale.low == -3);
   CHECK(scale.high == 3);
   CHECK(lightness(scale(0)) > 0.95);
@@ -70,9 +68,9 @@ TEST_CASE("NaN and infinity have colours of their own and do not stretch the sca
   const HeatmapLayout layout = heatmap_layout(matrix);
   const Image image = heatmap(matrix);
   const auto color = [&](Index row, Index column) { return at_center(image, layout.cell(row, column)); };
-  CHECK(color(0, 0) == map_color(Colors::Sequential, 0));
-  CHECK(color(0, 1) == map_color(Colors::Sequential, 1));
-  CHECK(color(1, 2) == map_color(Colors::Sequential, 0.5));
+  CHECK(color(0, 0) == map_color(Colors::sequential, 0));
+  CHECK(color(0, 1) == map_color(Colors::sequential, 1));
+  CHECK(color(1, 2) == map_color(Colors::sequential, 0.5));
   CHECK(color(0, 2) == paint::not_a_number);
   CHECK(color(1, 0) == paint::plus_infinity);
   CHECK(color(1, 1) == paint::minus_infinity);
@@ -118,7 +116,7 @@ TEST_CASE("a matrix of 2,000 x 2,000 keeps a pixel for every cell; a larger one 
   matrix(1999, 0) = 1;
   const HeatmapLayout layout = heatmap_layout(matrix);
   CHECK(layout.cell_width == 1);
-  CHECK(at_center(heatmap(matrix), layout.cell(1999, 0)) == map_color(Colors::Sequential, 1));
+  CHECK(at_center(heatmap(matrix), layout.cell(1999, 0)) == map_color(Colors::sequential, 1));
 
   Matrix wide(2, 4096);
   wide(0, 0) = wide(0, 1) = wide(1, 0) = wide(1, 1) = 1;
@@ -150,7 +148,7 @@ TEST_CASE("accents and Hangul leave ink where their label is") {
   const HeatmapLayout layout = heatmap_layout(matrix, options);
   for (Index i = 0; i < 5; ++i) {
     const Rect cell = layout.cell(i, 0), top = layout.cell(0, i);
-    CHECK(ink(image, {0, cell.y, static_cast<double>(layout.left - 2), cell.height}) > 5);
+    CHECK(ink(image, {0, cell.y, double(layout.left - 2), cell.height}) > 5);
     CHECK(ink(image, {top.x, 0, top.width, top.y - 1}) > 5);
   }
 }
@@ -159,7 +157,7 @@ TEST_CASE("labels without text leave no ink") {
   const HeatmapOptions options{.row_labels = {"", ""}, .column_labels = {"", ""}, .color_bar = false};
   const Image image = heatmap(Matrix(2, 2, 1), options);
   const HeatmapLayout layout = heatmap_layout(Matrix(2, 2, 1), options);
-  CHECK(ink(image, {0, 0, static_cast<double>(layout.left), static_cast<double>(image.height())}) == 0);
+  CHECK(ink(image, {0, 0, double(layout.left), double(image.height())}) == 0);
 }
 
 TEST_CASE("numbers are written into cells, and faded cells are paler") {
@@ -169,9 +167,7 @@ TEST_CASE("numbers are written into cells, and faded cells are paler") {
       .low = 0, .high = 1, .color_bar = false, .numbers = true, .faded = Matrix{{0, 1}, {0, 0}}};
   const Image numbered = heatmap(matrix, options);
   const HeatmapLayout layout = heatmap_layout(matrix, options);
-  const auto corner = [&](const Rect& cell) {
-    return numbered.at(static_cast<int>(cell.x) + 2, static_cast<int>(cell.y) + 2);
-  };
+  const auto corner = [&](const Rect& cell) { return numbered.at(int(cell.x) + 2, int(cell.y) + 2); };
   CHECK(ink(plain, heatmap_layout(matrix, {.color_bar = false}).cell(0, 0)) == 0);
   CHECK(ink(numbered, layout.cell(0, 0)) > 10);
   CHECK(lightness(corner(layout.cell(0, 1))) > lightness(corner(layout.cell(0, 0))));
@@ -197,7 +193,7 @@ TEST_CASE("a grid shows all maps on one scale, and opens each by its name on the
     int found = 0;
     for (int y = 0; y < where.height(); ++y)
       for (int x = 0; x < where.width(); ++x)
-        found += where.at(x, y) == map_color(Colors::Sequential, position);
+        found += where.at(x, y) == map_color(Colors::sequential, position);
     return found;
   };
   CHECK(count(image, 1) > 1000);    // all of the first map
@@ -207,8 +203,8 @@ TEST_CASE("a grid shows all maps on one scale, and opens each by its name on the
   options.title += ": layer 1 head 2";
   options.high = 1;
   const HeatmapLayout layout = heatmap_layout(grid.maps[1], options);
-  CHECK(at_center(opened, layout.cell(0, 0)) == map_color(Colors::Sequential, 0.5));
-  CHECK(at_center(opened, layout.cell(2, 1)) == map_color(Colors::Sequential, 0));
+  CHECK(at_center(opened, layout.cell(0, 0)) == map_color(Colors::sequential, 0.5));
+  CHECK(at_center(opened, layout.cell(2, 1)) == map_color(Colors::sequential, 0));
   CHECK_THROWS_WITH_AS(open_heatmap(grid, "layer 9"),
                        "open_heatmap: the grid has no 'layer 9'; it has: layer 1 head 1, layer 1 head 2",
                        Error);
@@ -216,28 +212,16 @@ TEST_CASE("a grid shows all maps on one scale, and opens each by its name on the
   CHECK(has_white_border(heatmap_grid(HeatmapGrid{})));
 }
 
-TEST_CASE("UTF-8 is decoded, and what is not UTF-8 becomes one mark for each byte") {
-  CHECK(decode_utf8("aé나😀") == std::vector<char32_t>{U'a', U'é', U'나', U'😀'});
-  CHECK(decode_utf8("\xC3") == std::vector<char32_t>{U'\uFFFD'});
-  CHECK(decode_utf8("\xC0\xAF!").size() == 3);         // a slash in two bytes is not allowed
-  CHECK(decode_utf8("\xED\xA0\x80").size() == 3);      // nor is half of a surrogate pair
-  CHECK(decode_utf8("\xF4\x90\x80\x80").size() == 4);  // nor what lies beyond Unicode
-  for (const char32_t letter : {U'a', U'é', U'나', U'😀'})
-    CHECK(decode_utf8(encode_utf8(letter)) == std::vector<char32_t>{letter});
-  CHECK(terminal_width("été") == 3);
-  CHECK(terminal_width("나는") == 4);
-}
-
 TEST_CASE("text covers the width it was measured at, level, slanted and upright") {
   const std::string text = "Hamburgefonstiv";
   const double width = text_width(text, 20);
   for (const double angle : {0.0, 45.0, 90.0}) {
     Image image(400, 400);
-    draw_text(image, {200, 200}, text, {.size = 20, .align = Align::Center, .angle = angle});
+    draw_text(image, {200, 200}, text, {.size = 20, .align = Align::center, .angle = angle});
     int left = 400, right = 0, top = 400, bottom = 0;
     for (int y = 0; y < 400; ++y)
       for (int x = 0; x < 400; ++x)
-        if (ink(image, {static_cast<double>(x), static_cast<double>(y), 1, 1})) {
+        if (ink(image, {double(x), double(y), 1, 1})) {
           left = std::min(left, x), right = std::max(right, x + 1);
           top = std::min(top, y), bottom = std::max(bottom, y + 1);
         }
@@ -266,7 +250,7 @@ TEST_CASE("text is shortened and wrapped to fit") {
 TEST_CASE("drawing outside of the page is clipped") {
   Image image(20, 20);
   draw_text(image, {-30, -5}, "far away", {.size = 40});
-  line(image, {-100, -100}, {200, 200}, paint::ink, 3);
+  line(image, {-100, -100}, {200, 200}, {paint::ink, 3});
   fill_circle(image, {20, 0}, 9, paint::ink);
   fill_rect(image, {-5, 15, 100, 100}, paint::ink);
   CHECK(image.at(10, 10) == paint::ink);

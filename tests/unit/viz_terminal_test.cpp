@@ -1,5 +1,5 @@
-// The terminal twins: never wider than 100 columns, plain text without a terminal, the right cell in the
-// right place.
+// The terminal twins: never wider than 100 columns, plain text without a terminal, the right cell
+// in the right place.
 #include <doctest/doctest.h>
 
 #include <algorithm>  // max
@@ -7,6 +7,7 @@
 #include <string>     // string
 #include <vector>     // vector
 
+#include "core/text.hpp"  // display_width
 #include "core/viz/viz.hpp"
 
 using namespace attn;
@@ -29,21 +30,21 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-int widest(const std::string& text) {
-  int columns = 0;
-  for (const std::string& line : lines_of(text)) columns = std::max(columns, terminal_width(line));
+Index widest(const std::string& text) {
+  Index columns = 0;
+  for (const std::string& line : lines_of(text)) columns = std::max(columns, display_width(line));
   return columns;
 }
 
 }  // namespace
 
 TEST_CASE("no terminal picture is wider than 100 columns") {
-  for (const Terminal terminal : {Terminal::Color, Terminal::Plain}) {
+  for (const Terminal terminal : {Terminal::color, Terminal::plain}) {
     for (const Index size : {1, 3, 17, 33, 49, 50, 51, 101, 1000}) {
       CAPTURE(size);
       Matrix matrix(size, size, 0.5f);
       matrix(0, 0) = NAN;
-      const std::vector<std::string> labels(static_cast<std::size_t>(size), "아주 긴 나는 label");
+      const std::vector<std::string> labels(size, "아주 긴 나는 label");
       const HeatmapOptions options{
           .title = std::string(150, 't'), .row_labels = labels, .column_labels = labels, .numbers = true};
       const std::string text = terminal_heatmap(matrix, options, terminal);
@@ -63,7 +64,7 @@ TEST_CASE("without a terminal a heatmap is plain characters, rows from the top")
   matrix(1, 4) = 1;
   matrix(2, 0) = -INFINITY;
   matrix(2, 1) = NAN;
-  const std::string text = terminal_heatmap(matrix, {.row_labels = {"a", "bb", "c"}}, Terminal::Plain);
+  const std::string text = terminal_heatmap(matrix, {.row_labels = {"a", "bb", "c"}}, Terminal::plain);
   for (const char c : text) CHECK((c == '\n' || (c >= 32 && c < 127)));
   const std::vector<std::string> lines = lines_of(text);
   CHECK(lines[0] == " a           ");
@@ -76,7 +77,7 @@ TEST_CASE("without a terminal a heatmap is plain characters, rows from the top")
 TEST_CASE("numbers and column labels stand over their cells") {
   const std::string text = terminal_heatmap(
       Matrix{{0.25f, 0.75f}}, {.row_labels = {"q"}, .column_labels = {"key", "나는"}, .numbers = true},
-      Terminal::Plain);
+      Terminal::plain);
   const std::vector<std::string> lines = lines_of(text);
   CHECK(lines[0] == "  key   나는");
   CHECK(lines[1] == "q   0.25  0.75");
@@ -85,25 +86,25 @@ TEST_CASE("numbers and column labels stand over their cells") {
 TEST_CASE("on a terminal a large heatmap is half blocks, two rows in a line, in true colours") {
   Matrix matrix(40, 60);
   matrix(1, 0) = 1;
-  const std::string text = terminal_heatmap(matrix, {}, Terminal::Color);
+  const std::string text = terminal_heatmap(matrix, {}, Terminal::color);
   const std::vector<std::string> lines = lines_of(text);
   CHECK(lines.size() == 21);  // 20 of cells and the key
-  CHECK(terminal_width(lines[0]) == 60);
-  const Color hot = map_color(Colors::Sequential, 1), cold = map_color(Colors::Sequential, 0);
+  CHECK(display_width(lines[0]) == 60);
+  const Color hot = map_color(Colors::sequential, 1), cold = map_color(Colors::sequential, 0);
   // The very first block: row 0 above is cold, row 1 below is hot.
   CHECK(text.find(fmt::format("\x1b[38;2;{};{};{}m\x1b[48;2;{};{};{}m▀", cold.r, cold.g, cold.b, hot.r, hot.g,
                               hot.b)) == 0);
 }
 
 TEST_CASE("a terminal chart rises to the right and has its ticks") {
-  for (const Terminal terminal : {Terminal::Color, Terminal::Plain}) {
-    const std::string mark = terminal == Terminal::Plain ? "*" : "";
+  for (const Terminal terminal : {Terminal::color, Terminal::plain}) {
+    const std::string mark = terminal == Terminal::plain ? "*" : "";
     const std::vector<std::string> lines =
         lines_of(terminal_line_chart({{.name = "rising", .y = {0, 1, 2, 3, 4}}}, {.title = "t"}, terminal));
     CHECK(lines[0] == "t");
     CHECK(lines[1].find("rising") != std::string::npos);
     REQUIRE(lines.size() == 20);
-    if (terminal == Terminal::Plain) {
+    if (terminal == Terminal::plain) {
       std::size_t previous = std::string::npos;
       for (std::size_t i = 2; i < 18; ++i) {
         const std::size_t first = lines[i].find('*');
@@ -118,12 +119,12 @@ TEST_CASE("a terminal chart rises to the right and has its ticks") {
 }
 
 TEST_CASE("nothing to show is said, not drawn") {
-  CHECK(terminal_heatmap(Matrix{}, {.title = "m"}, Terminal::Plain) == "m\n(empty)\n");
-  CHECK(terminal_line_chart({}, {.title = "c"}, Terminal::Plain) == "c\n(no data)\n");
-  CHECK(terminal_line_chart({{.y = {NAN}}}, {}, Terminal::Plain) == "(no data)\n");
+  CHECK(terminal_heatmap(Matrix{}, {.title = "m"}, Terminal::plain) == "m\n(empty)\n");
+  CHECK(terminal_line_chart({}, {.title = "c"}, Terminal::plain) == "c\n(no data)\n");
+  CHECK(terminal_line_chart({{.y = {NAN}}}, {}, Terminal::plain) == "(no data)\n");
 }
 
 TEST_CASE("a steep curve on a cut axis takes no time") {
-  CHECK(terminal_line_chart({{.y = {-1e300, 1e300}}}, {.y_low = 0, .y_high = 1}, Terminal::Plain).size() >
+  CHECK(terminal_line_chart({{.y = {-1e300, 1e300}}}, {.y_low = 0, .y_high = 1}, Terminal::plain).size() >
         100);
 }

@@ -1,0 +1,114 @@
+// What the author of an op needs. An op computes its result and then calls `record` with what it was computed
+// from and a function that passes the gradient of the result on to them:
+//
+//   Tensor exp(const Tensor& x) {
+//     const Tensor y = ...;
+//     return record(y, "exp", {x}, [x](const Tensor& y) {
+//       add_grad(x, [&](Index i) { return grad_data(y)[i] * y.data()[i]; });
+//     });
+//   }
+//
+// Note [Order of creation]: `backward` sets the gradient of the loss to 1 and runs these functions, youngest
+// first. An op is always younger than its inputs, so when its turn comes, everything that used its result has
+// run, and its gradient is complete. The first contribution to a gradient writes, later ones add: nothing has
+// to be zeroed beforehand. `GradTarget` says which of the two it is.
+//
+// Note [Why the output is never captured]: a tensor owns its node and the node owns the function. If the
+// function captured the output, the output would own itself and would never be freed. It gets it as an
+// argument instead. It may capture inputs: they are older, so no cycle can come about.
+#pragma once
+
+#include <cstdint>           // uint64_t
+#include <functional>        // reference_wrapper
+#include <initializer_list>  // initializer_list
+#include <new>               // placement new
+#include <span>              // span
+#include <type_traits>       // decay_t
+
+#include "core/autograd.hpp"
+#include "core/kernels.hpp"  // GradTarget
+#include "core/parallel.hpp"
+
+namespace attn {
+
+struct Node {
+  const char* op;
+  std::uint64_t order;  // nodes are numbered as they are created
+  int input_count;
+  std::size_t bytes;
+  void (*run)(Node*, const Tensor& output);
+  void (*destroy)(Node*);
+  std::span<Tensor> inputs() {  // those that need a gradient; they lie behind the node
+    Tensor* end = reinterpret_cast<Tensor*>(reinterpret_cast<char*>(this) + bytes);
+    return {end - input_count, end};
+  }
+};
+
+template <class Backward>
+struct NodeOf : Node {
+  Backward backward;
+};
+
+std::uint64_t next_node_order();
+void attach_node(const Tensor& output, Node* node);
+void free_node(Node* node);
+
+// Remembers how `output` was computed from `inputs`, `{a, b}` or a vector, if one of them needs a gradient
+// and no NoGrad is alive; otherwise the function is dropped. Empty tensors (a missing bias) are skipped.
+template <class Backward, class Inputs = std::initializer_list<std::reference_wrapper<const Tensor>>>
+Tensor record(const Tensor& output, const char* op, const Inputs& inputs, Backward&& backward) {
+  if (!grad_enabled()) return output;
+  const auto needs_grad = [](const Tensor& input) { return input && input.needs_grad(); };
+  int count = 0;
+  for (const Tensor& input : inputs) count += needs_grad(input);
+  if (count == 0) return output;
+
+  using Concrete = NodeOf<std::decay_t<Backward>>;
+  const std::size_t bytes = sizeof(Concrete) + std::size_t(count) * sizeof(Tensor);
+  const auto run = [](Node* node, const Tensor& out) { static_cast<Concrete*>(node)->backward(out); };
+  const auto destroy = [](Node* node) { static_cast<Concrete*>(node)->~Concrete(); };
+  const Node base{op, next_node_order(), count, bytes, run, destroy};
+  Node* node = new (pool_allocate(bytes)) Concrete{base, std::forward<Backward>(backward)};
+  Tensor* place = node->inputs().data();
+  for (const Tensor& input : inputs)
+    if (needs_grad(input)) new (place++) Tensor(input);
+  attach_node(output, node);
+  return output;
+}
+
+// The way to a tensor's fields. Nobody outside core takes it.
+struct TensorInternals {
+  static auto& of(const Tensor& tensor) { return *tensor.body_.get(); }
+};
+
+inline Node* node_of(const Tensor& tensor) { return TensorInternals::of(tensor).node; }  // null for a leaf
+
+// The gradient of an op's output, while its function runs.
+inline const real* grad_data(const Tensor& tensor) { return TensorInternals::of(tensor).grad; }
+
+// Where the gradient of `tensor` goes, and whether something is there already: see Note [Order of creation].
+// Call it once per contribution, and write every element.
+GradTarget grad_target(const Tensor& tensor);
+
+// The same for a function that adds to some of the elements: what is new is zeroed. Null if the tensor is
+// empty or needs no gradient.
+real* zeroed_grad(const Tensor& tensor);
+
+// Adds function(i) to element i of the gradient.
+template <class Function>
+void add_grad(const Tensor& tensor, const Function& function) {
+  const GradTarget target = grad_target(tensor);
+  real* gradient = target.data;
+  parallel_for(tensor.numel(), elementwise_grain, [&](Index begin, Index end) {
+    if (target.accumulate)
+      for (Index i = begin; i < end; ++i) gradient[i] += function(i);
+    else
+      for (Index i = begin; i < end; ++i) gradient[i] = function(i);
+  });
+}
+
+// Passes the gradient of `output` on to `input` as it is; without a copy where nobody else needs it. It must
+// be the last use of the output's gradient.
+void pass_grad(const Tensor& output, const Tensor& input);
+
+}  // namespace attn

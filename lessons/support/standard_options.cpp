@@ -1,0 +1,34 @@
+#include "lessons/support/standard_options.hpp"
+
+#include <fmt/format.h>  // format, print
+
+#include <cstdlib>  // exit
+
+#include "core/kernels.hpp"
+
+namespace attn {
+
+std::vector<std::string> StandardOptions::parse(Options& options, const std::vector<std::string>& arguments,
+                                                Index most_words) {
+  bool version = false;
+  options.add("--seed", &seed, {.value = "N", .help = "seed of the random numbers"});
+  options.add("--threads", &threads,
+              {.value = "N", .help = "threads to compute with", .at_least = 1, .at_most = 256});
+  options.add("--out", &out, {.value = "DIR", .help = "where pictures and results go"});
+  options.add("--fast", &fast, {.help = "small sizes: a few seconds instead of a minute"});
+  options.add("--version", &version, {.help = "the kernels and the number of threads in use"});
+  const std::vector<std::string> words = options.parse(arguments, most_words);
+  set_thread_count(threads);
+  if (version) {
+    fmt::print("{}\n", version_text());
+    std::exit(0);
+  }
+  return words;
+}
+
+std::string version_text() {
+  return fmt::format("attention.cpp, kernels {} ({} numbers per vector), {} threads", kernels().name,
+                     kernels().width, thread_count());
+}
+
+}  // namespace attn

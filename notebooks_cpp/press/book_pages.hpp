@@ -1,0 +1,112 @@
+// The pages of the book before they get their frame, and the frame.
+//
+// A lesson's page has its text beside its code and, under each section, what that section printed and drew;
+// then its exercise. A source of the library has a page of the same form. A reference page lists what the
+// headers of a folder declare.
+#pragma once
+
+#include <filesystem>   // path
+#include <map>          // map
+#include <string>       // string
+#include <string_view>  // string_view
+#include <utility>      // pair
+#include <vector>       // vector
+
+#include "notebooks_cpp/press/book_sources.hpp"
+#include "notebooks_cpp/press/html.hpp"  // Ids
+
+namespace attn::press {
+
+// What the search knows: `name` is searched; `kind` ("function", "lesson", "mistake") and `text` are shown.
+struct Entry {
+  std::string name, kind, text, id;  // the id of its place on the page, or "" for the page
+};
+
+struct BookPage {
+  std::string address;    // in the book: "lessons/06_self_attention.html"
+  std::string title;      // "06 Self-attention"
+  std::string chapter{};  // "Lessons", "core"
+  std::string summary{};  // a sentence for the table of contents
+  std::string body{};     // HTML
+  std::string whole{};    // or, of a notebook, the whole file as it is
+  std::vector<Entry> entries{};
+  std::vector<std::pair<std::filesystem::path, std::string>> copies{};  // files to copy: from, address
+};
+
+// The folders that the book shows, each after those it builds on.
+struct Folder {
+  const char *path, *about;
+};
+extern const std::vector<Folder> library_folders;
+std::string reference_address(const std::string& folder);  // "reference/core-viz.html"
+
+// What the book is, and its table of contents.
+BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources);
+// The files of a lesson must have been added to `sources`. `output` is the lesson's folder in out/.
+BookPage lesson_page(const std::filesystem::path& folder, const std::filesystem::path& output,
+                     const std::filesystem::path& grader, const Sources& sources);
+// A source with its comments beside it, what it declares, and who includes it.
+BookPage source_page(const SourceFile& file, const Sources& sources);
+// What the headers directly in `folder` declare for others, in the order of the source: signature, comment,
+// where it is declared and where it is defined.
+BookPage reference_page(const Folder& folder, const Sources& sources);
+
+// The whole file of page `i` with bar, search, previous and next. A notebook only gets the bar.
+std::string framed(const std::vector<BookPage>& pages, Index i);
+
+extern const char* const bar_style;   // CSS: of the bar alone
+extern const char* const book_style;  // CSS: of all the rest
+// JavaScript, after `const book_index = [[name, kind, text, address], …];`
+extern const char* const search_script;
+
+// A source as rows: a comment on one side, the code that it is about on the other. A comment at the left
+// margin stands beside the code below it, up to the next such comment; indented ones stay in the code. A line
+// alone that is no sentence is a heading. The comment at the top of the file and the includes are no rows.
+struct Row {
+  std::string heading{};      // above it, or empty
+  std::string comment{};      // beside it
+  Index first = 0, last = 0;  // the lines of code, from 1; none if last < first
+  std::string section{};      // of a lesson: what ends with this row
+};
+
+// Where a section of a lesson begins: the row before ends there.
+struct SectionCall {
+  Index line;
+  std::string title;
+};
+
+Row preamble_of(std::string_view source);  // the includes
+std::vector<Row> rows_of(std::string_view source, const std::vector<SectionCall>& calls = {});
+std::string row_html(const Row& row, const Listing& code, const PageText& text, Ids& ids);
+std::string preamble_html(std::string_view source, const Listing& code);  // folded
+
+struct LessonSource {
+  std::string number, question, introduction;
+  std::vector<Row> rows;
+};
+LessonSource read_lesson(std::string_view source);
+
+// What a lesson printed: in output.txt a section is found by its title, underlined.
+struct OutputSection {
+  std::string title;  // empty for what came before the first
+  std::vector<std::string> lines;
+};
+std::vector<OutputSection> output_sections(std::string_view output);
+
+// The files of a lesson that have pages of their own: all but the lesson and its exercise.
+bool is_extra_file(const std::string& file);
+
+// Appends the exercise of the lesson to its page: each function with its contract, hints, the mistakes
+// that the grader knows by name, as diffs, and our answer, the last three folded. Nothing if the
+// lesson has no exercise.
+void add_exercise(BookPage& page, const std::filesystem::path& folder, const std::filesystem::path& grader,
+                  const Sources& sources);
+
+template <class Value>
+using ByFunction = std::map<std::string, Value>;
+// From a hints.md: `## function`, then numbered hints.
+ByFunction<std::vector<std::string>> hints_of(std::string_view markdown);
+// From the grader: the sentence shown when a function passes.
+ByFunction<std::string> notices_of(std::string_view grader);
+
+}  // namespace attn::press
