@@ -83,6 +83,10 @@ void test_compiler() {
     expect(coach("check 06"), 1, phrases, fact);
   };
   refused("#include \"/dev/zero\"\n", {"does not compile"}, "a file without end");
+  refused("#include <mapp>\n", {"does not compile", "my/06_self_attention.hpp:1: mapp: No such file"},
+          "a header that is not there");
+  refused("int main() {}\n", {"does not compile", "The grader has a main() of its own"},
+          "a main of their own");
   refused("char huge[1l << 40] = {1};\n", {"does not compile", "far too large"}, "a huge array");
   refused("#include <set>\nnamespace exercise { std::map<int, int> m; }\n",
           {"does not compile", "add #include <map> at the top of your file"}, "a missing header");
