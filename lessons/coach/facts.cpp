@@ -5,7 +5,8 @@
 #include <sys/wait.h>  // waitpid
 #include <unistd.h>    // fork, pipe
 
-#include <algorithm>  // find
+#include <algorithm>   // adjacent_find, find
+#include <functional>  // not_equal_to
 
 namespace coach {
 namespace {
@@ -107,17 +108,21 @@ std::vector<std::string> facts(const AnswerKey& key, const std::vector<Outcome>&
     if (answers[i].kind == Ended::answered && key.right[i].kind == Ended::answered)
       answered.push_back(
           {&key.inputs[i].arguments, pairs_apart(answers[i].value), pairs_apart(key.right[i].value)});
+  // What `fact` says of each part of the result, with the part's name, or once if it is the same of all.
   const std::size_t parts = part_count(answered);
-  std::vector<std::string> places;
-  for (std::size_t part = 0; part < parts; ++part) {
-    const std::vector<WrongPart> wrong = wrong_parts(key, answered, part);
-    if (wrong.empty()) continue;
-    const auto in_part = [&](const std::string& fact) {
-      return parts == 1 || fact.empty() ? fact : fmt::format("{}: {}", wrong[0].ours->name, fact);
-    };
-    add(in_part(number_fact(wrong, key.task.tolerance)));
-    places.push_back(in_part(position_fact(wrong, key.task.tolerance)));
-  }
+  const auto add_of_parts = [&](std::string (*fact)(const std::vector<WrongPart>&, double)) {
+    std::vector<std::string> names, said;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const std::vector<WrongPart> wrong = wrong_parts(key, answered, part);
+      names.push_back(answered[0].ours[part].name);
+      said.push_back(wrong.empty() ? "" : fact(wrong, key.task.tolerance));
+    }
+    if (std::adjacent_find(said.begin(), said.end(), std::not_equal_to<>()) == said.end())
+      said.resize(std::min<std::size_t>(said.size(), 1)), names.assign(1, "");
+    for (std::size_t i = 0; i < said.size(); ++i)
+      if (!said[i].empty()) add(names[i].empty() ? said[i] : names[i] + ": " + said[i]);
+  };
+  add_of_parts(number_fact);
 
   std::vector<Judged> judged;
   for (Index i = 0; i < std::ssize(answers); ++i) {
@@ -127,7 +132,8 @@ std::vector<std::string> facts(const AnswerKey& key, const std::vector<Outcome>&
     judged.push_back({&key.inputs[i].arguments, right});
   }
   add(input_fact(judged));
-  for (const std::string& place : places) add(place);
+  add_of_parts(position_fact);
+  if (found.empty()) add_of_parts(direction_fact);
   return found;
 }
 

@@ -172,7 +172,7 @@ std::string event(const Finding& finding) {
     case Kind::wrong_exception: {
       const std::string what = answer.message.empty() ? answer.thrown : answer.thrown + ": " + answer.message;
       return finding.verdict.kind == Kind::threw
-                 ? what
+                 ? "It threw " + what
                  : fmt::format(
                        "This input is to be refused by throwing std::invalid_argument. Yours threw {}", what);
     }

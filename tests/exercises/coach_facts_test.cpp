@@ -84,6 +84,44 @@ void test_calls() {
   blocks.expect("pre_norm_block", "wrong values", {"first_norm([[", "attend([["});
 }
 
+// A function that returns nothing makes the same errors as some mistakes, but by no thought of its own.
+void test_nothing() {
+  const Checked checked("13_translator", {{"dictate", "  return {};"},
+                                          {"write_greedily", "  return {};"},
+                                          {"clipped_matches", "  return {};"},
+                                          {"corpus_bleu", "  return {};"}});
+  checked.expect("dictate", "wrong shape", {"ours writes (1,3) = [[5 6 2]] Yours is an empty IntTensor"});
+  checked.expect("write_greedily", "wrong length", {"yours asked nothing", "Yours is empty."});
+  checked.expect("clipped_matches", "wrong values", {"output = [\"the\" \"the\" \"cat\"]", "yours = (0, 0)"});
+  checked.expect("corpus_bleu", "wrong values", {"Yours is always 0."});
+  for (const char* function : {"write_greedily", "corpus_bleu"})
+    check(checked.verdict(function).find("known mistake") == std::string::npos, "no name for nothing",
+          checked.verdict(function));
+}
+
+// Lists that have too much or too little, numbers that an int cannot hold, a flag that decides.
+void test_more_facts() {
+  const Checked lists("02_autograd",
+                      {{"backward_order",
+                        "  std::vector<int> order;\n"
+                        "  for (int node = root; node >= 0; --node) order.push_back(node);\n"
+                        "  for (int node = int(graph.size()); --node > root;) order.push_back(node);\n"
+                        "  return order;"}});
+  lists.expect("backward_order", "wrong", {"Yours has all elements of ours, and more."});
+  const Checked keys(
+      "11_transformer",
+      {{"visible_keys",
+        "  Tensor seen = zeros({T, S});\n"
+        "  for (Index i = 0; i < T; ++i)\n"
+        "    for (Index j = 0; j < S; ++j) seen(i, j) = j < length && (!causal || j <= i + S - T);\n"
+        "  return seen;"},
+       {"count_parameters",
+        "  const unsigned c = unsigned(C), f = unsigned(F), n = unsigned(N);\n"
+        "  return unsigned(V) * c + n * (12 * c * (c + 1) + 2 * (2 * c * f + f + c) + 10 * c);"}});
+  keys.expect("visible_keys", "wrong values", {"It is wrong", "where causal && "});
+  keys.expect("count_parameters", "wrong values", {"ours cut to 32 bits: an unsigned int is too small"});
+}
+
 // Each passed function has one line, its note only when it is new; the first that fails has the screen.
 void test_screen() {
   const std::string file = "my/04_learning.hpp";
@@ -110,6 +148,8 @@ void test_facts() {
   test_numbers();
   test_variations();
   test_calls();
+  test_nothing();
+  test_more_facts();
   test_screen();
 }
 

@@ -37,6 +37,8 @@ class Checked {
   // The verdict on this function begins with the headline, has all phrases, and nothing of a sanitizer.
   void expect(const std::string& function, const std::string& headline,
               const std::vector<std::string>& phrases = {}) const;
+  // What is said about this function, on one line; "" if nothing is.
+  std::string verdict(const std::string& function) const;
   const Said& said() const { return said_; }
 
  private:
