@@ -5,8 +5,8 @@ G                := build/graded
 GRADED_CXXFLAGS  := -std=c++20 -DATTN_DOUBLE -I. -fopenmp -fPIC -g1 -Wall -Wextra -Wpedantic
 SANITIZE         := -fsanitize=address -fno-omit-frame-pointer
 LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O0 -g1 $(SANITIZE) \
-                    -fsanitize=undefined -fno-sanitize-recover=undefined -Wall -Wextra -Wno-unused-parameter \
-                    -Wno-sign-compare -Wfloat-conversion -fdiagnostics-color=never -c lessons/coach/learner.cpp
+                    -ftrivial-auto-var-init=pattern -fsanitize=undefined -fno-sanitize-recover=undefined \
+                    -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wfloat-conversion -fdiagnostics-color=never -c lessons/coach/learner.cpp
 LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(G) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 

@@ -39,6 +39,7 @@ struct Verdict {
     broke_promise,
     remembers,
     wrong_shape,
+    wrong_length,
     wrong_values
   };
   Kind kind = Kind::passed;

@@ -180,6 +180,9 @@ T clone(const T& value) {
   }
 }
 
+// The same with each pair of numbers as two parts, so that one of them can be right and the other wrong.
+Value pairs_apart(const Value& value);
+
 // Where two values differ: in structure or shape first, else at the worst element.
 struct Difference {
   enum class Kind { structure, shape, text, number };

@@ -40,6 +40,8 @@ const char* headline(Kind kind) {
       return "remembers an earlier call";
     case Kind::wrong_shape:
       return "wrong shape";
+    case Kind::wrong_length:
+      return "wrong length";
     case Kind::wrong_values:
       return "wrong values";
   }
@@ -170,14 +172,14 @@ std::string event(const Finding& finding) {
     case Kind::wrong_exception: {
       const std::string what = answer.message.empty() ? answer.thrown : answer.thrown + ": " + answer.message;
       return finding.verdict.kind == Kind::threw
-                 ? what
+                 ? "It threw " + what
                  : fmt::format(
                        "This input is to be refused by throwing std::invalid_argument. Yours threw {}", what);
     }
     case Kind::remembers:
       return "Asked about this input alone, in a new program, it gives another answer than after the calls "
              "before: "
-             "it remembers an earlier call. Is a variable static or global?";
+             "it remembers an earlier call, or draws at random. Is a variable static or global?";
     default:
       return answer.message;
   }
