@@ -1,4 +1,4 @@
-#include <algorithm>  // copy, fill
+#include <algorithm>  // copy
 #include <iterator>   // ssize
 #include <vector>     // vector
 

@@ -1,4 +1,4 @@
-#include <algorithm>  // copy, fill, min
+#include <algorithm>  // copy, min
 #include <iterator>   // ssize
 #include <utility>    // swap
 #include <vector>     // vector

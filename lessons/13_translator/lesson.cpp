@@ -272,7 +272,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   const TrainEnd end = run.train(lesson, [&] { early = look_at(run.translator, run.data.watched); });
   if (end == TrainEnd::interrupted) {
     lesson.print("\nStopped and saved as {}.\nTo go on: {} resume{}", settings.run_path(), command, options);
-    return 130;
+    return 128 + run.signal();
   }
   if (end == TrainEnd::time_limit)
     lesson.print("The time is up. To go on for longer: {} resume{} --time-limit SECONDS", command, options);
@@ -322,10 +322,11 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
       {{"--pair en-ko (or en-fr): the other language.",
         "English to Korean learns faster than French, though its word order is turned around: attention does "
         "not mind order, while agreement over several words has to be worked out."},
-       {"--positions none.",
+       {"--positions none --checkpoint out/none.safetensors.",
         "The encoder reads a bag of words, and about a quarter of the sentences fails: those in which it "
         "matters who does it to whom, or which adjective belongs to which noun."},
-       {"--pairs 2000 --steps 1600: as many steps, on a twentieth of the sentences.",
+       {"--pairs 2000 --steps 1600 --checkpoint out/few.safetensors: as many steps, on a twentieth of the "
+        "sentences.",
         "The training loss falls as low as before, the validation loss does not: some sentences are learned "
         "by heart, and about one in twenty unseen ones fails instead of a few in a thousand."}});
   return lesson.finish();
@@ -340,8 +341,13 @@ Lesson lesson_for(const Settings& settings) {
 }
 
 int train_command(const Settings& settings, const std::string& program) {
-  const std::unique_ptr<Run> run = Run::start(settings);
+  const std::unique_ptr<Run> run = Run::begin(settings);
   Lesson lesson = lesson_for(settings);
+  if (run->steps_taken() > 0) {
+    lesson.print("Going on with {}, which was stopped at step {} (--overwrite trains anew).",
+                 settings.run_path(), run->steps_taken());
+    return train_and_show(lesson, *run, program);
+  }
   what_it_learns_from(lesson, *run);
   one_batch(lesson, *run);
   return train_and_show(lesson, *run, program);

@@ -10,7 +10,7 @@ LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O
 LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(G) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 
-GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp))) \
+GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp)) nn/positions.cpp) \
                   $(patsubst %.cpp,$(G)/%.baseline.o,$(KERNEL_SOURCES)) \
                   $(patsubst %,$(G)/lessons/coach/%.o,answering crash examine facts grader input_facts judge \
                     part_facts position_facts run_answers sandbox self_check show source value verdict wire)
@@ -18,7 +18,7 @@ EXERCISES      := $(notdir $(patsubst %/exercise.hpp,%,$(sort $(wildcard lessons
 GRADERS        := $(EXERCISES:%=$(G)/tests/exercises/%_test.o)
 GRADING        := $(G)/libgrading.so $(GRADERS) $(EXERCISES:%=$(G)/exercise/%)
 
-$(G)/core/%.o: core/%.cpp
+$(G)/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_HAS_baseline -c $< -o $@
 

@@ -16,17 +16,23 @@ namespace {
 
 class LineReader {
  public:
-  explicit LineReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-    if (std::filesystem::is_directory(path)) fail("{}: is a folder, not a file of sentences", path);
+  explicit LineReader(const std::string& path)
+      : path_(path), file_(path, std::ios::binary), line_(longest + 1) {
+    std::error_code missing;
+    const std::filesystem::file_type type = std::filesystem::status(path, missing).type();
+    if (type == std::filesystem::file_type::directory) fail("{}: is a folder, not a file of sentences", path);
+    if (type == std::filesystem::file_type::character || type == std::filesystem::file_type::block)
+      fail("{}: is a device, not a file of sentences", path);
     if (!file_) fail("{}: cannot be read: {}", path, std::strerror(errno));
   }
 
   bool next(std::string& line) {
-    if (!std::getline(file_, line)) {
-      if (file_.bad()) fail("{}:{}: reading failed", path_, number_ + 1);
-      return false;
-    }
-    ++number_;
+    file_.getline(line_.data(), std::ssize(line_));
+    if (file_.bad()) fail("{}:{}: reading failed", path_, number_ + 1);
+    if (file_.eof() && file_.gcount() == 0) return false;
+    if (file_.fail()) fail("{}:{}: a line of more than {} bytes is no sentence", path_, number_ + 1, longest);
+    if (++number_ > most_lines) fail("{}: has more than {} lines", path_, most_lines);
+    line.assign(line_.data(), file_.gcount() - (file_.eof() ? 0 : 1));       // the line end counts
     if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // byte order mark
     if (line.ends_with('\r')) line.pop_back();
     return true;
@@ -35,8 +41,11 @@ class LineReader {
   std::string place() const { return fmt::format("{}:{}", path_, number_); }
 
  private:
+  // A pipe may never end, and a file may be something else: better a sentence than a full memory.
+  static constexpr Index longest = 1'000'000, most_lines = 10'000'000;
   std::string path_;
   std::ifstream file_;
+  std::vector<char> line_;
   Index number_ = 0;
 };
 

@@ -21,8 +21,6 @@
 #include <unordered_map>  // unordered_map
 #include <vector>         // vector
 
-#include "core/shape.hpp"  // Index
-
 namespace attn {
 
 // Lets a map with string keys be searched with a string_view.
@@ -87,7 +85,7 @@ class WordVocabulary : public Vocabulary {
   void write(std::string& text, int previous, int id) const override;
 
  private:
-  bool encode_word(std::string_view word, std::vector<int>& ids) const;
+  bool encode_word(std::string_view word, std::vector<int>& ids, int depth = 0) const;
 };
 
 // The words of a text as WordVocabulary cuts them, except for Korean particles: these need a vocabulary.
