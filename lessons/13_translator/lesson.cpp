@@ -311,7 +311,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
       "Greedy decoding never takes a word back. A beam keeps the best few beginnings and decides at the end "
       "(lesson 14).");
   show_beam(lesson, name, run.translator, run.data.watched.source,
-            {std::max<Index>(3, settings.beam), settings.length_penalty});
+            {std::clamp<Index>(settings.beam, 3, 8), settings.length_penalty});
 
   lesson.section("Use it");
   lesson.print("  {} translate{} \"{}\"", command, options, run.data.watched.source);
