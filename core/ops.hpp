@@ -17,6 +17,7 @@ Tensor mul(const Tensor& a, const Tensor& b);
 Tensor div(const Tensor& a, const Tensor& b);
 Tensor add(const Tensor& x, real value);
 Tensor mul(const Tensor& x, real value);
+Tensor div(const Tensor& x, real value);
 Tensor pow(const Tensor& x, real exponent);
 Tensor neg(const Tensor& x);
 Tensor log(const Tensor& x);
@@ -43,8 +44,8 @@ inline Tensor operator-(const Tensor& x, real value) { return add(x, -value); }
 inline Tensor operator-(real value, const Tensor& x) { return add(neg(x), value); }
 inline Tensor operator*(const Tensor& x, real value) { return mul(x, value); }
 inline Tensor operator*(real value, const Tensor& x) { return mul(x, value); }
-inline Tensor operator/(const Tensor& x, real value) { return mul(x, 1 / value); }
-inline Tensor operator/(real value, const Tensor& x) { return mul(pow(x, real{-1}), value); }
+inline Tensor operator/(const Tensor& x, real value) { return div(x, value); }
+inline Tensor operator/(real value, const Tensor& x) { return div(scalar(value), x); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 
 // Reductions (core/ops_reduce.cpp), over all elements or over one axis, which then disappears unless kept.

@@ -23,14 +23,15 @@ Tensor cross_entropy(const Tensor& logits, const IntTensor& targets, const Cross
   if (count == 0)
     fail("cross_entropy: none of the targets {} counts: there is no mean", targets.shape().str());
 
-  const Tensor losses = empty({rows}), log_sum_exp = empty({rows});
+  const Tensor losses = empty({rows}), statistics = empty({2, rows});  // of each row: max, sum of exp
   const auto entropy_rows = [=] {
     return CrossEntropyRows{.cols = V,
                             .x = logits.data(),
                             .targets = targets.data(),
                             .ignore = options.ignore,
                             .smoothing = options.smoothing,
-                            .log_sum_exp = log_sum_exp.data()};
+                            .max = statistics.data(),
+                            .sum = statistics.data() + rows};
   };
   const CrossEntropyRows entropy = entropy_rows();
   parallel_for(rows, row_grain(V), [&](Index begin, Index end) {

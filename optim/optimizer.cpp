@@ -1,6 +1,6 @@
 #include "optim/optimizer.hpp"
 
-#include <cmath>  // pow
+#include <cmath>  // pow, sqrt
 
 #include "core/parallel.hpp"
 
@@ -8,7 +8,7 @@ namespace attn {
 
 void Optimizer::step(double learning_rate, double gradient_scale) {
   ++steps;
-  update(real(learning_rate), real(gradient_scale), block.gradients());
+  update(learning_rate, gradient_scale, block.gradients());
   block.zero_grad();
 }
 
@@ -21,14 +21,15 @@ std::vector<Parameter> Sgd::state() const {
   return {{"velocity", velocity_}};
 }
 
-void Sgd::update(real learning_rate, real gradient_scale, const real* gradients) {
+void Sgd::update(double learning_rate, double gradient_scale, const real* gradients) {
+  const real rate = real(learning_rate), scale = real(gradient_scale);
   const real momentum = real(options_.momentum), decay = real(options_.weight_decay);
   real *p = block.values(), *v = velocity_ ? velocity_.data() : nullptr;
   parallel_for(block.size(), elementwise_grain, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      real g = gradient_scale * gradients[i] + decay * p[i];
+      real g = scale * gradients[i] + decay * p[i];
       if (v) g = v[i] = momentum * v[i] + g;
-      p[i] -= learning_rate * g;
+      p[i] -= rate * g;
     }
   });
 }
@@ -38,18 +39,17 @@ Adam::Adam(const ParameterList& list, const AdamOptions& options)
 
 std::vector<Parameter> Adam::state() const { return {{"m", m_}, {"v", v_}}; }
 
-void Adam::update(real learning_rate, real gradient_scale, const real* gradients) {
+void Adam::update(double learning_rate, double gradient_scale, const real* gradients) {
+  const auto& [beta1, beta2, epsilon, decay, decoupled] = options_;
   const double t = double(steps);
-  const real decay = real(options_.weight_decay);
-  const AdamStep step{.learning_rate = learning_rate,
-                      .beta1 = real(options_.beta1),
-                      .beta2 = real(options_.beta2),
-                      .epsilon = real(options_.epsilon),
-                      .decay = options_.decoupled ? decay : real{0},
-                      .l2 = options_.decoupled ? real{0} : decay,
-                      .correction1 = real(1 - std::pow(options_.beta1, t)),
-                      .correction2 = real(1 - std::pow(options_.beta2, t)),
-                      .gradient_scale = gradient_scale};
+  const AdamStep step{.gradient_scale = real(gradient_scale),
+                      .l2 = real(decoupled ? 0 : decay),
+                      .keep = real(decoupled ? 1 - learning_rate * decay : 1),
+                      .gain1 = real(1 - beta1),
+                      .gain2 = real(1 - beta2),
+                      .rate = real(learning_rate / (1 - std::pow(beta1, t))),
+                      .root = real(1 / std::sqrt(1 - std::pow(beta2, t))),
+                      .epsilon = real(epsilon)};
   parallel_for(block.size(), elementwise_grain, [&](Index begin, Index end) {
     kernels().adam(end - begin, step,
                    {block.values() + begin, gradients + begin, m_.data() + begin, v_.data() + begin});

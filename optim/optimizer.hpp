@@ -27,7 +27,7 @@ class Optimizer {
   Index steps = 0;  // taken so far
 
  protected:
-  virtual void update(real learning_rate, real gradient_scale, const real* gradients) = 0;
+  virtual void update(double learning_rate, double gradient_scale, const real* gradients) = 0;
 };
 
 struct SgdOptions {
@@ -40,7 +40,7 @@ class Sgd : public Optimizer {
   std::vector<Parameter> state() const override;
 
  private:
-  void update(real learning_rate, real gradient_scale, const real* gradients) override;
+  void update(double learning_rate, double gradient_scale, const real* gradients) override;
   SgdOptions options_;
   Tensor velocity_;  // (n), or empty without momentum
 };
@@ -56,7 +56,7 @@ class Adam : public Optimizer {
   std::vector<Parameter> state() const override;
 
  private:
-  void update(real learning_rate, real gradient_scale, const real* gradients) override;
+  void update(double learning_rate, double gradient_scale, const real* gradients) override;
   AdamOptions options_;
   Tensor m_, v_;  // (n), (n)
 };

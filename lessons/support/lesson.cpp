@@ -2,7 +2,6 @@
 
 #include <algorithm>          // max, min
 #include <cctype>             // isalnum, isalpha
-#include <cstdio>             // fflush, fputs
 #include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
 
@@ -11,6 +10,7 @@
 #include "core/text.hpp"
 #include "lessons/support/gallery.hpp"
 #include "lessons/support/markdown.hpp"
+#include "lessons/support/output.hpp"
 
 namespace attn {
 
@@ -110,8 +110,7 @@ std::string shown_block(const MarkdownBlock& block, double width, bool color) {
 void Lesson::show(const std::string& kind, const Look& look) {
   const bool together = kind == last_kind_ && (kind == "claim" || kind == "item" || kind == "lines");
   const std::string gap = last_kind_.empty() || together ? "" : "\n";
-  std::fputs((gap + without_minus_zero(look(double(width), in_color()))).c_str(), stdout);
-  std::fflush(stdout);
+  write_out(gap + without_minus_zero(look(double(width), in_color())));
   output_ += gap + without_minus_zero(look(kept_width, false));
   last_kind_ = kind;
 }

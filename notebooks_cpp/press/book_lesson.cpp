@@ -104,7 +104,8 @@ class Told {
 
   std::string figure(const json& record) {
     const std::string file = fs::path(string(record, "file")).filename().string();
-    if (file.empty() || !fs::exists(output_ / file)) return "";
+    std::error_code missing;
+    if (file.empty() || !fs::exists(output_ / file, missing)) return "";
     const std::string address = "pictures/" + output_.filename().string() + "/" + file;
     page_.copies.emplace_back(output_ / file, address);
     const PixelSize size = png_size(output_ / file);

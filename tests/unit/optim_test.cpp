@@ -1,6 +1,7 @@
 // Optimizers against steps worked out by hand and a composed twin; the parameter
 // block, clipping and schedules.
 #include <iterator>  // ssize
+#include <limits>    // numeric_limits
 
 #include "nn/linear.hpp"
 #include "optim/optimizer.hpp"
@@ -58,6 +59,18 @@ TEST_CASE("Adam takes the steps worked out by hand") {
   // β2 = 0.98: v = 0.02 · 0.25, then 0.98 · v + 0.02 · 1; m = 0.05, then 0.045 + 0.1
   check_steps(adam(paper_adam()), 0.1, {0.5, 1},
               {0.9, 0.9 - 0.1 * (0.145 / 0.19) / std::sqrt((0.98 * 0.005 + 0.02) / (1 - 0.98 * 0.98))});
+}
+
+// 1 - 0.999 in float is 0.00100004673: 47 millionths off. The first step of a parameter at 0 is the learning
+// rate, whatever the gradient.
+TEST_CASE("the first step of Adam is the learning rate to a few units in the last place") {
+  for (const double gradient : {1e-3, 0.37, 123.0}) {
+    Tensor p = zeros({1}).requires_grad();
+    Adam optimizer(list_of({p}), {.epsilon = 0});
+    backward(p, full({1}, real(gradient)));
+    optimizer.step(1);
+    CHECK(std::fabs(double(p.item()) + 1) <= 4 * double(std::numeric_limits<real>::epsilon()));
+  }
 }
 
 TEST_CASE("AdamW in one loop is its composed twin") {
