@@ -2,15 +2,18 @@
 /// what a core can do. This lesson climbs a ladder: every rung computes the same numbers, and each takes away
 /// one reason for waiting.
 ///
-///   ijk             three loops as in the formula
-///   ikj             the inner loop walks along rows, as memory lies
-///   tiled           a piece of B stays in a near cache while it is used
-///   register tile   a piece of C stays in registers: fewer loads for each multiplication
-///   AVX             eight numbers in one instruction
-///   OpenMP          every core has rows of its own
-///   the library     all of it, and copies that put the pieces where they are read
+/// | rung | what it does |
+/// |---|---|
+/// | ijk | three loops, as in the formula |
+/// | ikj | the inner loop walks along rows, as memory lies |
+/// | tiled | a piece of B stays in a near cache while it is used |
+/// | register tile | a piece of C stays in registers: fewer loads for each multiplication |
+/// | AVX | eight numbers in one instruction |
+/// | OpenMP | every core has rows of its own |
+/// | the library | all of it, and copies that put the pieces where they are read |
 ///
-/// C (m,n) += A (m,k) B (k,n), all row-major. FLOP: one multiplication or addition; a product takes 2 m k n.
+/// The product is C (m,n) += A (m,k) B (k,n), all row-major. A FLOP is one multiplication or one addition, so a
+/// product takes 2 m k n of them.
 #include <time.h>  // clock_gettime
 
 #include <algorithm>  // max, min

@@ -2,11 +2,11 @@
 /// cuts text into tokens and gives each a number, and an embedding, which gives each number a vector. Where to
 /// cut is a choice:
 ///
-///   words    short sequences, but a new word is unknown
-///   bytes    256 symbols write any text of any language, but sequences are long (ByT5)
-///   pieces   in between, learned from text: byte pair encoding (BPE), what nearly all large models use
+/// - **words**: short sequences, but a new word is unknown;
+/// - **bytes**: 256 symbols write any text of any language, but sequences are long (ByT5);
+/// - **pieces**: in between, learned from text by byte pair encoding (BPE), as nearly all large models do it.
 ///
-/// B batch, T time (tokens in a sequence), V size of the vocabulary, C channels (d_model).
+/// Letters for sizes: B batch, T time (tokens in a sequence), V size of the vocabulary, C channels (d_model).
 #include <algorithm>  // find, max
 #include <cmath>      // fabs, sqrt
 #include <iterator>   // ssize

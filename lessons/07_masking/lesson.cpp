@@ -2,8 +2,10 @@
 /// looks everywhere, so at `cat` it could simply read the answer, `drank`, which stands one place to the
 /// right. A mask is a matrix of what may be seen: visible(i, j) = 1 if query i may look at key j.
 ///
-///   causal    j <= i           nobody sees the future
-///   padding   j < length       nobody sees the filler behind a short sentence
+/// | mask | visible if | so that |
+/// |---|---|---|
+/// | causal | j <= i | nobody sees the future |
+/// | padding | j < length | nobody sees the filler behind a short sentence |
 ///
 /// What is hidden gets the score -∞ before the softmax: exp(-∞) = 0, no weight, and the rest sums to 1.
 #include <cmath>       // exp, log

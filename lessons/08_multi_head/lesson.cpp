@@ -2,9 +2,9 @@
 /// its object, and what it gets from one look is their average, in which nobody can tell who was who. So the
 /// channels are cut into H parts, and each part, a head, looks for itself:
 ///
-///   MultiHead(x) = Concat(head_1, …, head_H) W_O,   head_h = Attention(x W_Q,h, x W_K,h, x W_V,h)
+/// $$ MultiHead(x) = Concat(head_1, …, head_H) W_O,   head_h = Attention(x W_(Q,h), x W_(K,h), x W_(V,h)) $$
 ///
-/// B batch, T time, C channels, H heads, D = C / H the size of a head.
+/// Letters for sizes: B batch, T time, C channels, H heads, D = C / H the size of a head.
 #include <cmath>     // exp, sqrt
 #include <iterator>  // ssize
 

@@ -1,15 +1,15 @@
-// Lesson 09. How does attention know order?
-//
-// It does not: it compares each word with each, wherever they stand. "the dog bites the man" and "the man
-// bites the dog" are one bag of words. Order has to be brought in, and there are five well-known ways:
-//
-//   learned      a table of vectors, one for each place, added to the words
-//   sinusoidal   the same with a fixed table of sines and cosines
-//   T5           a learned number for each distance, added to the scores
-//   ALiBi        a fixed penalty for each step of distance, added to the scores
-//   RoPE         queries and keys turned by an angle that grows with their place
-//
-// The first two say where a word *is*. The others say how far two words are *apart*.
+/// It does not: it compares each word with each, wherever they stand. "the dog bites the man" and "the man
+/// bites the dog" are one bag of words. Order has to be brought in, and there are five well-known ways:
+///
+/// | scheme | what it adds |
+/// |---|---|
+/// | learned | a table of vectors, one for each place, added to the words |
+/// | sinusoidal | the same with a fixed table of sines and cosines |
+/// | T5 | a learned number for each distance, added to the scores |
+/// | ALiBi | a fixed penalty for each step of distance, added to the scores |
+/// | RoPE | queries and keys turned by an angle that grows with their place |
+///
+/// The first two say where a word *is*. The others say how far two words are *apart*.
 #include <cmath>     // pow, sqrt
 #include <complex>   // abs, conj, polar
 #include <iterator>  // ssize
@@ -25,39 +25,35 @@ using namespace attn;
 
 namespace {
 
-// 1. A bag of words
-
 // Self-attention of some words (T, C), and the mean of what comes out: what a classifier would see.
 Tensor summary(const Tensor& x) {
   const Tensor h = reshape(x, {1, 1, x.size(0), x.size(1)});
   return mean(scaled_dot_product_attention(h, h, h).output[0][0], 0);  // (C)
 }
 
+/// ## One bag of words
 void bag_of_words(Lesson& lesson) {
-  lesson.section("One bag of words");
   const Tensor the = tensor({0.1, 0.0, 0.1, 0.0}), dog = tensor({1.0, 0.2, 0.0, 0.5}),
                bites = tensor({0.0, 1.0, 0.3, 0.1}), man = tensor({0.9, 0.1, 0.8, 0.0});
   const Tensor one = stack({the, dog, bites, the, man}), other = stack({the, man, bites, the, dog});
   const double without = max_difference(summary(one), summary(other));
   const Tensor places = sinusoidal_table(5, 4);
   const double with = max_difference(summary(one + places), summary(other + places));
-  lesson.say(
-      "`the dog bites the man` and `the man bites the dog`, each through self-attention, and the outputs "
-      "averaged:");
+  /// `the dog bites the man` and `the man bites the dog`, each through self-attention, and the outputs
+  /// averaged:
   lesson.claim(without < 1e-6, "without positions the two sentences differ by {:.1e}: who bites is lost",
                without);
   lesson.claim(with > 1e-3, "with a vector for each place added, they differ by {:.3f}", with);
 }
 
-// 2. The first idea, and why it fails
-
 double cosine(const Tensor& a, const Tensor& b) {
   return sum(a * b).item() / std::sqrt(double(sum(a * a).item()) * sum(b * b).item());
 }
 
+/// ## Why not plain integers?
+///
+/// The simplest mark of place 37 is the number 37. Added to a word, it soon drowns the word:
 void plain_integers(Lesson& lesson) {
-  lesson.section("Why not plain integers?");
-  lesson.say("The simplest mark of place 37 is the number 37. Added to a word, it soon drowns the word:");
   Rng rng(lesson.seed);
   const Tensor cat = normal({64}, rng), milk = normal({64}, rng);
   const Tensor table = sinusoidal_table(1001, 64);
@@ -76,8 +72,6 @@ void plain_integers(Lesson& lesson) {
                last_integer, last_sine);
 }
 
-// 3. Sines and cosines
-
 // The table without a single sine. Each pair of channels is the hand of a clock, a complex number of length
 // 1; from one position to the next the hand of clock i turns by ω_i, a multiplication by e^(iω).
 Tensor turn_clocks(Index length, Index C) {
@@ -93,9 +87,10 @@ Tensor turn_clocks(Index length, Index C) {
   return table;
 }
 
+/// ## Sines and cosines
+///
+/// $$ PE(p, 2i) = sin(p ω_i),   PE(p, 2i+1) = cos(p ω_i),   ω_i = 10000^(−2i/C) $$
 void sinusoids(Lesson& lesson) {
-  lesson.section("Sines and cosines");
-  lesson.equation("PE(p, 2i) = sin(p ω_i),   PE(p, 2i+1) = cos(p ω_i),   ω_i = 10000^(−2i/C)");
   lesson.say(
       "Each pair of channels is the hand of a clock. With 64 channels there are 32 clocks: the first turns "
       "once in {:.1f} places, the last once in {:.0f}. Low channels tell neighbours apart, high ones tell "
@@ -117,8 +112,9 @@ void sinusoids(Lesson& lesson) {
                  "Sinusoidal positions",
                  "Each row is one of 50 positions. On the left the colours change from row to row; on the "
                  "right are clocks that have hardly moved: sine still 0, cosine still 1.");
-  lesson.say("Why these? Because sin a sin b + cos a cos b = cos(a − b), the product of two rows is");
-  lesson.equation("⟨PE_m, PE_n⟩ = Σ_i cos(ω_i (m − n))");
+  /// Why these? Because sin a sin b + cos a cos b = cos(a − b), the product of two rows is
+  ///
+  /// $$ ⟨PE_m, PE_n⟩ = Σ_i cos(ω_i (m − n)) $$
   const Tensor products = matmul(table, table, Transpose::second);  // (length, length)
   double worst = 0, largest_elsewhere = 0;
   for (Index m = 0; m < length; ++m)
@@ -152,13 +148,15 @@ void sinusoids(Lesson& lesson) {
                  "are one curve. Near positions are the most alike.");
 }
 
+/// ## Adding is not enough
+///
+/// The table is added to the words before queries and keys are made, so a score has four terms:
+///
+/// $$ (x + p)·(y + q) = x·y + x·q + p·y + p·q $$
+///
+/// Of those that depend on places, p·q alone depends on the distance alone. Take `cat` and `drank` at
+/// places 3 and 5, and then, at the same distance, at 40 and 42:
 void adding_is_not_enough(Lesson& lesson) {
-  lesson.section("Adding is not enough");
-  lesson.say("The table is added to the words before queries and keys are made, so a score has four terms:");
-  lesson.equation("(x + p)·(y + q) = x·y + x·q + p·y + p·q");
-  lesson.say(
-      "Of those that depend on places, p·q alone depends on the distance alone. Take `cat` and `drank` at "
-      "places 3 and 5, and then, at the same distance, at 40 and 42:");
   Rng rng(lesson.seed + 3);
   const Index C = 64;
   const Tensor x = normal({C}, rng), y = normal({C}, rng), table = sinusoidal_table(64, C);
@@ -180,14 +178,12 @@ void adding_is_not_enough(Lesson& lesson) {
                places, cross);
 }
 
-// 4. A number on the scores
-
+/// ## A bias on the scores: T5 and ALiBi
+///
+/// If only distance should count, say so directly, where two words meet: add a number to their score,
+/// inside the softmax. ALiBi's is fixed: −m·|i − j|, where the slope m of head h is 2^(−8h/H) for h = 1 …
+/// H. With H = 8:
 void biases(Lesson& lesson) {
-  lesson.section("A bias on the scores: T5 and ALiBi");
-  lesson.say(
-      "If only distance should count, say so directly, where two words meet: add a number to their score, "
-      "inside the softmax. ALiBi's is fixed: −m·|i − j|, where the slope m of head h is 2^(−8h/H) for h = 1 "
-      "… H. With H = 8:");
   const Index H = 8;
   std::vector<std::vector<std::string>> slopes = {{"slope"}};
   double worst = 0;
@@ -201,12 +197,11 @@ void biases(Lesson& lesson) {
                "the library has the same. A point of score is lost every {:.0f} steps in the first head, "
                "which hardly sees beyond its neighbours, and every {:.0f} steps in the last",
                1 / alibi_slopes(H).front(), 1 / alibi_slopes(H).back());
-  lesson.say(
-      "T5's is learned, one number for each head and *bucket* of distances: near distances have a bucket "
-      "each, far ones share, wider and wider, up to 128; all beyond share the last. If both directions are "
-      "visible, 32 buckets are 16 for each direction, of which 8 hold one distance each and 8 grow "
-      "logarithmically. If only the past is visible, it gets all 32, 16 and 16 (the future is hidden anyway; "
-      "it falls into bucket 0):");
+  /// T5's is learned, one number for each head and *bucket* of distances: near distances have a bucket each,
+  /// far ones share, wider and wider, up to 128; all beyond share the last. If both directions are visible,
+  /// 32 buckets are 16 for each direction, of which 8 hold one distance each and 8 grow logarithmically. If
+  /// only the past is visible, it gets all 32, 16 and 16 (the future is hidden anyway; it falls into bucket
+  /// 0):
   std::vector<std::vector<std::string>> rows(2);
   rows[0] = {"both directions"}, rows[1] = {"past only"};
   std::vector<std::string> header = {"key − query"};
@@ -218,9 +213,8 @@ void biases(Lesson& lesson) {
   lesson.table(header, rows);
   lesson.claim(t5_bucket(-128, true) == 15 && t5_bucket(-100000, true) == 15 && t5_bucket(1, true) == 17,
                "a key 128 back and one 100,000 back share bucket {}; for keys to the right 16 is added", 15);
-  lesson.say(
-      "T5 has one such table for all layers and leaves out ÷√d_k. Neither bias belongs in cross-attention: "
-      "how far an English word is from a French one means nothing.");
+  /// T5 has one such table for all layers and leaves out ÷√d_k. Neither bias belongs in cross-attention: how
+  /// far an English word is from a French one means nothing.
   const Index T = 40;
   const Tensor alibi = alibi_bias(H, T, T);
   viz::Matrix buckets(T, T);
@@ -240,20 +234,19 @@ void biases(Lesson& lesson) {
                  "distance, and the two sides have buckets of their own.");
 }
 
-// 5. Turning instead of adding
-
 // Two channels (a, b) as the complex number a + ib: a turn by θ is a multiplication by e^(iθ).
 using Pair = std::complex<double>;
 Pair turn(Pair x, double angle) { return x * std::polar(1.0, angle); }
 double dot(Pair x, Pair y) { return (std::conj(x) * y).real(); }
 
+/// ## RoPE: turn, do not add
+///
+/// Can a query know its place so that its product with a key knows the distance only? Take two channels as
+/// a vector in the plane and turn it by an angle θ for each step: q at place m by mθ, k at place n by nθ.
+/// For the matrix R(α) that turns by α, R(α)ᵀ = R(−α), and two turns add up, so
+///
+/// $$ (R(mθ) q)·(R(nθ) k) = qᵀ R(mθ)ᵀ R(nθ) k = q · R((n − m)θ) k $$
 void rotary(Lesson& lesson) {
-  lesson.section("RoPE: turn, do not add");
-  lesson.say(
-      "Can a query know its place so that its product with a key knows the distance only? Take two channels "
-      "as a vector in the plane and turn it by an angle θ for each step: q at place m by mθ, k at place n by "
-      "nθ. For the matrix R(α) that turns by α, R(α)ᵀ = R(−α), and two turns add up, so");
-  lesson.equation("(R(mθ) q)·(R(nθ) k) = qᵀ R(mθ)ᵀ R(nθ) k = q · R((n − m)θ) k");
   const Pair q{1, 0.2}, k{0.4, 0.9};
   std::vector<std::vector<std::string>> rows;
   double worst = 0;
@@ -280,11 +273,10 @@ void rotary(Lesson& lesson) {
                "the same with 64 channels, 32 pairs that turn with the clocks ω_i from above: 300 places "
                "further on the score moves by {:.0e}; another distance changes it by {:.1f}",
                moved, farther);
-  lesson.say(
-      "Only queries and keys are turned, never values: what is handed over should not depend on where it "
-      "stood. And there is a bound on the score that falls with distance: a number that depends on the words "
-      "alone, times the mean length of the partial sums of Σ e^(i·distance·ω), which shrinks as the clocks "
-      "come to disagree. With 64 clocks, as in a head of 128 channels:");
+  /// Only queries and keys are turned, never values: what is handed over should not depend on where it stood.
+  /// And there is a bound on the score that falls with distance: a number that depends on the words alone,
+  /// times the mean length of the partial sums of Σ e^(i·distance·ω), which shrinks as the clocks come to
+  /// disagree. With 64 clocks, as in a head of 128 channels:
   viz::Numbers bound;
   for (int distance = 0; distance <= 250; ++distance) {
     std::complex<double> partial = 0;
@@ -307,8 +299,6 @@ void rotary(Lesson& lesson) {
                  "Not in a straight line, but down: steeply over the first 20 places, then slowly. It bounds "
                  "the score; a single score may go up and down below it.");
 }
-
-// 6. Train short, test long
 
 constexpr int symbols = 6;
 
@@ -362,8 +352,8 @@ double accuracy(const LastMarked& model, Index T, std::uint64_t seed) {
   return double(right) / double(count);
 }
 
+/// ## Train short, test long
 void short_and_long(Lesson& lesson) {
-  lesson.section("Train short, test long");
   const Index short_length = 16, steps = lesson.fast ? 60 : 500;
   const std::vector<Index> lengths =
       lesson.fast ? std::vector<Index>{16, 64} : std::vector<Index>{16, 24, 32, 64, 128};
@@ -448,11 +438,10 @@ void short_and_long(Lesson& lesson) {
       "Extrapolation of five position schemes",
       "All start at the top left. Learned and sinusoidal fall at once, for every place beyond those of "
       "training is new. Look at ALiBi: it does not fall, for a far key only counts ever less.");
-  lesson.say(
-      "Two things to notice. `none` is not lost: with a causal mask the first token sees one key and the "
-      "tenth sees ten, so that a second layer can tell where it is. And T5 and RoPE, too, have to be shown "
-      "long rows once: what they do with distances that they never met is luck. ALiBi's calm comes from a "
-      "fixed opinion, that near is better; here that is true.");
+  /// Two things to notice. `none` is not lost: with a causal mask the first token sees one key and the tenth
+  /// sees ten, so that a second layer can tell where it is. And T5 and RoPE, too, have to be shown long rows
+  /// once: what they do with distances that they never met is luck. ALiBi's calm comes from a fixed opinion,
+  /// that near is better; here that is true.
   if (!lesson.fast) {
     const auto mean_at = [&](Index from, Index to) {  // the bias of keys that many places back
       double sum = 0;

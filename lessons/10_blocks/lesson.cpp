@@ -1,13 +1,11 @@
-// Lesson 10. What holds a deep stack together?
-//
-// A transformer is one block, many times over. Attention lets tokens look at each other, a feed-forward
-// network works on each token alone, and three plain things keep the stack from falling apart:
-//
-//   residual   x + f(x): what was there stays, the sublayer only adds
-//   norm       each token is brought to mean 0 and deviation 1, so that no layer shouts
-//   dropout    in training, a tenth of the numbers is missing, so that none is relied on
-//
-// B batch, T time, C channels.
+/// A transformer is one block, many times over. Attention lets tokens look at each other, a feed-forward
+/// network works on each token alone, and three plain things keep the stack from falling apart:
+///
+/// - **residual**: x + f(x); what was there stays, the sublayer only adds;
+/// - **norm**: each token is brought to mean 0 and standard deviation 1, so that no layer shouts;
+/// - **dropout**: in training a tenth of the numbers is missing, so that none is relied on.
+///
+/// Letters for sizes: B batch, T time, C channels.
 #include <algorithm>  // fill
 #include <cmath>      // pow, sqrt
 #include <iterator>   // ssize
@@ -23,8 +21,6 @@ namespace {
 
 constexpr real epsilon = real(1e-5);
 
-// 1. Norms
-
 const std::vector<std::string> words = {"the", "cat", "drank"};
 
 Tensor three_words() {
@@ -33,16 +29,15 @@ Tensor three_words() {
                  {40., 10.0, -20., 30.}});  // drank: some layer shouted
 }
 
+/// ## LayerNorm: one token at a time
 void layer_norms(Lesson& lesson) {
-  lesson.section("LayerNorm: one token at a time");
   const Tensor x = three_words();
-  lesson.say("Three words of four channels, whose sizes are far apart:");
+  /// Three words of four channels, whose sizes are far apart:
   lesson.numbers(x, words, {}, 1);
-  lesson.equation(
-      "LayerNorm(x) = (x − E[x]) / √(Var[x] + ε) · gain + bias,   over the channels of each token");
+  /// $$ LayerNorm(x) = (x − E[x]) / √(Var[x] + ε) · gain + bias,   over the channels of each token $$
   const Tensor y = layer_norm(x, {}, {}, epsilon);  // (T, C): gain 1, bias 0
   lesson.numbers(y, words);
-  lesson.say("Two numbers per word were taken out, its mean E[x] and its deviation √(Var[x] + ε):");
+  /// Two numbers per word were taken out, its mean E[x] and its deviation √(Var[x] + ε):
   const Tensor centre = mean(x, 1, true);                                               // (T, 1)
   const Tensor deviation = sqrt(mean((x - centre) * (x - centre), 1, true) + epsilon);  // (T, 1)
   lesson.numbers(concat({centre, deviation}, 1), words, {"mean", "deviation"});
@@ -53,24 +48,21 @@ void layer_norms(Lesson& lesson) {
   lesson.claim(std::fabs(mean(y[2]).item()) < 1e-6 && std::fabs(mean(y[2] * y[2]).item() - 1) < 1e-3,
                "each word has mean 0 and variance 1 now; the variance of `drank` is {:.4f}",
                mean(y[2] * y[2]).item());
-  lesson.say(
-      "The average runs over the channels of one token: never over time or over the batch, or a token would "
-      "depend on its neighbours, on the padding and, when writing, on the future. The variance is the biased "
-      "one (÷ C, not C − 1), and ε stands inside the root: for a token whose channels are all alike it is "
-      "all that stands between us and 0/0.");
+  /// The average runs over the channels of one token: never over time or over the batch, or a token would
+  /// depend on its neighbours, on the padding and, when writing, on the future. The variance is the biased
+  /// one (÷ C, not C − 1), and ε stands inside the root: for a token whose channels are all alike it is all
+  /// that stands between us and 0/0.
   const Tensor alone = layer_norm(slice(x, 0, 1, 2), {}, {}, epsilon);
   lesson.claim(max_difference(alone[0], y[1]) == 0,
                "`cat` alone gives the same as `cat` among others: difference {:.0e}",
                max_difference(alone[0], y[1]));
-  lesson.equation("RMSNorm(x) = x / √(E[x²] + ε) · gain");
+  /// $$ RMSNorm(x) = x / √(E[x²] + ε) · gain $$
   const Tensor rms = rms_norm(x, {}, epsilon);
   lesson.claim(std::fabs(mean(rms[1] * rms[1]).item() - 1) < 1e-3 && std::fabs(mean(rms[1]).item()) > 0.1,
                "RMSNorm leaves the mean where it is (`cat`: {:.2f}) and only sets the size, mean square "
                "{:.3f}: less work, and many newer models do with it",
                mean(rms[1]).item(), mean(rms[1] * rms[1]).item());
 }
-
-// 2. Ways to stack
 
 enum class Wiring { post, pre, norm_only, bare };
 
@@ -132,14 +124,14 @@ Depth measure_four(Wiring wiring, Index depth, std::uint64_t seed) {
   return result;
 }
 
+/// ## Residuals: a way around every layer
+///
+/// Learning is gradients coming down from the loss. Through a plain stack each must pass every layer, and
+/// each layer takes its toll. With x + f(x) the derivative is 1 + f'(x): the 1 goes straight through,
+/// whatever f does. Where the norm stands matters, too:
+///
+/// $$ post-norm  x = LN(x + f(x))   the paper        pre-norm  x = x + f(LN(x))   most models since $$
 void depth(Lesson& lesson) {
-  lesson.section("Residuals: a way around every layer");
-  lesson.say(
-      "Learning is gradients coming down from the loss. Through a plain stack each must pass every layer, "
-      "and each layer takes its toll. With x + f(x) the derivative is 1 + f'(x): the 1 goes straight "
-      "through, whatever f does. Where the norm stands matters, too:");
-  lesson.equation(
-      "post-norm  x = LN(x + f(x))   the paper        pre-norm  x = x + f(LN(x))   most models since");
   const Index blocks = 24;
   lesson.say(
       "{} fresh blocks, wired in these two ways and, to see who does what, in two more: with norms but "
@@ -175,10 +167,9 @@ void depth(Lesson& lesson) {
       "and post-norm shakes the block next to the loss {:.0f} times harder than pre-norm. That is one reason "
       "why the paper has to start with tiny steps (warm-up, lesson 12) and pre-norm models hardly need to",
       post.gradient.back() / pre.gradient.back());
-  lesson.say(
-      "Norms alone hold the size of the gradient, too. What they cannot hold is what it is about. Attention "
-      "averages, and tokens that are averaged again and again become alike. How far are the tokens at the "
-      "input of each block from their mean, for their size?");
+  /// Norms alone hold the size of the gradient, too. What they cannot hold is what it is about. Attention
+  /// averages, and tokens that are averaged again and again become alike. How far are the tokens at the input
+  /// of each block from their mean, for their size?
   by_block(&Depth::spread);
   const auto after_five = [](const Depth& d) { return d.spread[5]; };
   lesson.claim(after_five(norm_only) < 1e-4 && after_five(bare) < 1e-4 && after_five(pre) > 0.1 &&
@@ -231,12 +222,12 @@ void depth(Lesson& lesson) {
       "Before: wide, after all that the blocks have added. After: deviation 1, what the next layer expects.");
 }
 
+/// ## The whole block
+///
+/// A block is attention, then a feed-forward network, each wired in the same way. The wiring shows when
+/// both have nothing to say: with the matrices at their ends set to 0, f(x) = 0, and what is left is the
+/// main path alone.
 void the_block(Lesson& lesson) {
-  lesson.section("The whole block");
-  lesson.say(
-      "A block is attention, then a feed-forward network, each wired in the same way. The wiring shows when "
-      "both have nothing to say: with the matrices at their ends set to 0, f(x) = 0, and what is left is the "
-      "main path alone.");
   for (const bool pre_norm : {false, true}) {
     const TransformerConfig config{
         .d_model = 32, .heads = 4, .d_ff = 128, .dropout = 0, .pre_norm = pre_norm};
@@ -254,8 +245,6 @@ void the_block(Lesson& lesson) {
                    "post-norm: LN(LN(x)) comes out, normalised once by each of the two sublayers");
   }
 }
-
-// 3. Why a feed-forward network?
 
 // The weights (H, T, T) that each layer gives while it reads x; no norms here, they are not linear either.
 struct Watched {
@@ -285,13 +274,13 @@ Watched watch(const std::vector<MultiHeadAttention>& layers, const Tensor& input
   return watched;
 }
 
+/// ## Why a feed-forward network?
+///
+/// Attention chooses, but what it does with the chosen is only an average: a matrix of weights times the
+/// values. Hold the weights fixed, and a stack of any depth is linear in the values: it can add and mix,
+/// and never bend. The test: does f(2a + 3b) equal 2 f(a) + 3 f(b)? Six layers of attention, with the
+/// weights they gave while reading one sentence:
 void feed_forward(Lesson& lesson) {
-  lesson.section("Why a feed-forward network?");
-  lesson.say(
-      "Attention chooses, but what it does with the chosen is only an average: a matrix of weights times the "
-      "values. Hold the weights fixed, and a stack of any depth is linear in the values: it can add and mix, "
-      "and never bend. The test: does f(2a + 3b) equal 2 f(a) + 3 f(b)? Six layers of attention, with the "
-      "weights they gave while reading one sentence:");
   const NoGrad no_grad;
   const TransformerConfig config{.d_model = 16, .heads = 2, .d_ff = 64, .dropout = 0, .bias = false};
   Rng rng(lesson.seed);
@@ -321,9 +310,9 @@ void feed_forward(Lesson& lesson) {
                "attention alone: f(2a + 3b) and 2 f(a) + 3 f(b) differ by {:.1e} of their size", linear);
   lesson.claim(bent > 100 * linear && bent > 1e-3, "with a feed-forward network after each: by {:.2f}", bent);
 
-  lesson.say(
-      "So after attention comes a small network that works on each token alone, the same for all tokens:");
-  lesson.equation("FFN(x) = max(0, x W_1 + b_1) W_2 + b_2,   512 → 2048 → 512");
+  /// So after attention comes a small network that works on each token alone, the same for all tokens:
+  ///
+  /// $$ FFN(x) = max(0, x W_1 + b_1) W_2 + b_2,   512 → 2048 → 512 $$
   Rng dice(lesson.seed);
   const Index paper = parameters_of(FeedForward({}, dice)).count(),
               attention_part = parameters_of(MultiHeadAttention({}, dice)).count();
@@ -354,14 +343,12 @@ void feed_forward(Lesson& lesson) {
                  "ones dip below 0 and have none.");
 }
 
-// 4. Dropout
-
+/// ## Dropout: in training only
+///
+/// In training each number is set to 0 with probability p, so that the network cannot lean on a single one.
+/// The rest is multiplied by 1/(1 − p): then the sum that the next layer sees stays the same on average,
+/// and nothing has to change when dropout is switched off.
 void dropping(Lesson& lesson) {
-  lesson.section("Dropout: in training only");
-  lesson.say(
-      "In training each number is set to 0 with probability p, so that the network cannot lean on a single "
-      "one. The rest is multiplied by 1/(1 − p): then the sum that the next layer sees stays the same on "
-      "average, and nothing has to change when dropout is switched off.");
   const Tensor x = ones({100000});
   Rng rng(lesson.seed);
   const real p = real(0.1);

@@ -1,13 +1,11 @@
-// Lesson 11. How do all the parts make one machine?
-//
-// All pieces are there: attention (06), masks (07), heads (08), positions (09), residuals and norms (10). The
-// Transformer puts them together as a reader and a writer:
-//
-//   encoder   reads the source at once: every word looks at every word        (S, C) -> (S, C)
-//   decoder   writes the target: each word looks at the words before it, then
-//             at the encoder's output, and guesses the next word               (T, C) -> (T, V)
-//
-// S source time, T target time, C = d_model, H heads, D = C / H, V vocabulary; B, the batch, is 1 here.
+/// All pieces are there: attention (06), masks (07), heads (08), positions (09), residuals and norms (10). The
+/// Transformer puts them together as a reader and a writer:
+///
+/// - the **encoder** reads the source at once, every word looks at every word: (S, C) -> (S, C);
+/// - the **decoder** writes the target: each word looks at the words before it, then at the encoder's output, and
+///   guesses the next word: (T, C) -> (T, V).
+///
+/// Letters for sizes: S source time, T target time, C = d_model, H heads, D = C / H, V vocabulary; B, the batch, is 1 here.
 #include <algorithm>  // max
 #include <cmath>      // exp, log, sqrt
 #include <iterator>   // ssize
@@ -25,8 +23,6 @@ namespace {
 
 const std::vector<std::string> english = {"the", "cat", "sleeps"};
 const std::vector<std::string> french = {"<bos>", "le", "chat", "dort"};
-
-// 1. One word through the decoder, with loops
 
 using Word = std::vector<double>;  // C numbers
 
@@ -86,16 +82,18 @@ Word newest_word(const Block& block, const std::vector<Word>& written, const std
   return add_and_norm(found, feed_forward(block.feed_forward, found));
 }
 
+/// ## Two kinds of layer
+///
+/// Three English words are read, three French words are to be written. Each word is three numbers, each
+/// layer has one head and weights that nobody has trained yet.
+///
+/// $$ encoder:  x = LN(x + Self(x)),    x = LN(x + FFN(x)) $$
+///
+/// $$ decoder:  y = LN(y + Masked(y)),  y = LN(y + Cross(y, memory)),  y = LN(y + FFN(y)) $$
+///
+/// Self, Masked and Cross are attentions, FFN is the feed-forward network; memory is what the encoder made
+/// of the source.
 void two_layers(Lesson& lesson) {
-  lesson.section("Two kinds of layer");
-  lesson.say(
-      "Three English words are read, three French words are to be written. Each word is three numbers, each "
-      "layer has one head and weights that nobody has trained yet.");
-  lesson.equation("encoder:  x = LN(x + Self(x)),    x = LN(x + FFN(x))");
-  lesson.equation("decoder:  y = LN(y + Masked(y)),  y = LN(y + Cross(y, memory)),  y = LN(y + FFN(y))");
-  lesson.say(
-      "Self, Masked and Cross are attentions, FFN is the feed-forward network; memory is what the encoder "
-      "made of the source.");
   const Tensor source = tensor({{0.0, 0.1, 0.0}, {1.0, 0.1, 0.1}, {0.1, 0.0, 1.0}});             // (S, C)
   const Tensor target = tensor({{0, 0, 0}, {0.1, 0.1, 0.0}, {0.9, 0.0, 0.1}, {0.1, 0.1, 0.9}});  // (T, C)
   const TransformerConfig config{.d_model = 3, .heads = 1, .d_ff = 5, .dropout = 0};
@@ -107,13 +105,11 @@ void two_layers(Lesson& lesson) {
               {.mask = {.causal = true}, .memory = {memory}});  // (1, T, C), (1, S, C) -> (1, T, C)
   lesson.say("What the encoder hands over, a row for each English word, seen in the light of the others:");
   lesson.numbers(memory[0], english);
-  lesson.say(
-      "What the decoder makes of that, a row for each French word that it has read; from each row the next "
-      "word will be guessed:");
+  /// What the decoder makes of that, a row for each French word that it has read; from each row the next word
+  /// will be guessed:
   lesson.numbers(output[0], french);
-  lesson.say(
-      "The library computes all rows at once and hides the future by a mask. With loops, one word at a time "
-      "is enough: each asks itself and the words before it, for nothing else is written yet.");
+  /// The library computes all rows at once and hides the future by a mask. With loops, one word at a time is
+  /// enough: each asks itself and the words before it, for nothing else is written yet.
   double worst = 0;
   std::vector<Word> written;
   for (const Word& word : words_of(target)) {
@@ -128,8 +124,6 @@ void two_layers(Lesson& lesson) {
                "memory is {}, output is {}: a layer never changes the shape, so layers can be stacked",
                memory.shape().str(), output.shape().str());
 }
-
-// 2. Shifted targets
 
 // Targets that nobody can guess (random words): an honest model can do no better than log(8). With no shift,
 // the decoder reads at place t the very word that it has to write there.
@@ -164,20 +158,19 @@ double loss_on_noise(bool shifted, Index steps, std::uint64_t seed) {
   return last;
 }
 
+/// ## Shifted targets
+///
+/// The decoder guesses the next word at all places at once. So that it has something to guess, its input is
+/// the target moved by one to the right, with <bos> in front:
 void shifted_targets(Lesson& lesson) {
-  lesson.section("Shifted targets");
-  lesson.say(
-      "The decoder guesses the next word at all places at once. So that it has something to guess, its input "
-      "is the target moved by one to the right, with <bos> in front:");
   const std::vector<std::string> words = {"<pad>", "<bos>", "<eos>", "le", "chat", "dort"};
   const IntTensor target({1, 4}, {3, 4, 5, 2});
   const IntTensor reads = shift_right(target, 1);  // (1, T)
   std::vector<std::vector<std::string>> rows;
   for (Index t = 0; t < 4; ++t) rows.push_back({fmt::format("{}", t), words[reads[t]], words[target[t]]});
   lesson.table({"place", "it reads", "it must write"}, rows);
-  lesson.say(
-      "What if one forgets to? Two small models get targets of random words that nobody can know. One reads "
-      "the shifted targets, the other the targets themselves:");
+  /// What if one forgets to? Two small models get targets of random words that nobody can know. One reads the
+  /// shifted targets, the other the targets themselves:
   const Index steps = lesson.fast ? 100 : 250;
   const double honest = loss_on_noise(true, steps, lesson.seed);
   const double cheating = loss_on_noise(false, steps, lesson.seed);
@@ -192,14 +185,12 @@ void shifted_targets(Lesson& lesson) {
                "input, and could not write a single word");
 }
 
-// 3. Who sees what
-
+/// ## Three attentions, three views
+///
+/// The encoder's self-attention sees the whole source, the decoder's only what is written already, and
+/// cross-attention lets every target word see the whole source, but no padding. Measured on a model of 2 +
+/// 2 layers: one word is exchanged for another. Which of the decoder's six outputs move?
 void who_sees_what(Lesson& lesson) {
-  lesson.section("Three attentions, three views");
-  lesson.say(
-      "The encoder's self-attention sees the whole source, the decoder's only what is written already, and "
-      "cross-attention lets every target word see the whole source, but no padding. Measured on a model of 2 "
-      "+ 2 layers: one word is exchanged for another. Which of the decoder's six outputs move?");
   Rng rng(lesson.seed);
   const Transformer model({.source_vocabulary = 20,
                            .vocabulary = 20,
@@ -241,14 +232,12 @@ void who_sees_what(Lesson& lesson) {
   lesson.claim(by_padding == std::vector<bool>(6, false), "padding reaches nothing");
 }
 
-// 4. The real size
-
 struct Traced {
   Index S, T, C, V, layers;
 };
 
 Traced shapes(Lesson& lesson, const Transformer& model) {
-  lesson.section("Shapes, from words to a guess");
+  /// ## Shapes, from words to a guess
   const TransformerConfig& config = model.config;
   const Index V = config.vocabulary, H = config.heads;
   lesson.say(
@@ -295,8 +284,8 @@ Traced shapes(Lesson& lesson, const Transformer& model) {
   return {5, 4, config.d_model, V, config.encoder_layers};
 }
 
+/// ## The architecture
 void architecture(Lesson& lesson, const Traced& run, const TransformerConfig& config) {
-  lesson.section("The architecture");
   const auto shape = [](Index a, Index b) { return fmt::format("({}, {})", a, b); };
   const std::string s = shape(run.S, run.C), t = shape(run.T, run.C);
   enum { attention_color = 0, feed_color = 1, norm_color = 2, embedding_color = 3 };
@@ -355,8 +344,6 @@ void architecture(Lesson& lesson, const Traced& run, const TransformerConfig& co
       "cross-attention its keys and values.");
 }
 
-// 5. Counting
-
 // How many numbers each part of a model learns, of all its layers together.
 std::vector<Index> counts_of(const TransformerConfig& config) {
   Rng rng(1);
@@ -373,12 +360,12 @@ TransformerConfig base_config() {
       .source_vocabulary = 37000, .vocabulary = 37000, .share_embeddings = true};  // the rest: the paper's
 }
 
+/// ## Tied embeddings
+///
+/// A word is turned into a vector twice, in the source and in the target, and a vector is turned into
+/// scores of words once. With one vocabulary for both languages a single table does all three: the scores
+/// are the products with all its rows.
 void count_parameters(Lesson& lesson, const Transformer& model) {
-  lesson.section("Tied embeddings");
-  lesson.say(
-      "A word is turned into a vector twice, in the source and in the target, and a vector is turned into "
-      "scores of words once. With one vocabulary for both languages a single table does all three: the "
-      "scores are the products with all its rows.");
   const Tensor& table = model.target_embedding.table;
   const TransformerConfig base = base_config();
   const std::vector<Index> counts = counts_of(base);
@@ -388,12 +375,12 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
   lesson.say("In the paper's size, two more tables would be {} numbers more: over half of the model again.",
              2 * counts[0]);
 
-  lesson.section("63,082,496 numbers");
+  /// ## 63,082,496 numbers
   const ParameterList list = parameters_of(model);
-  lesson.say(
-      "One table, and for each of the N layers of both sides: three attentions of four matrices with biases, "
-      "two feed-forwards, five norms of gain and bias. There is no norm behind the last layer.");
-  lesson.equation("V C + N · (3 attentions + 2 feed-forwards + 5 norms)");
+  /// One table, and for each of the N layers of both sides: three attentions of four matrices with biases,
+  /// two feed-forwards, five norms of gain and bias. There is no norm behind the last layer.
+  ///
+  /// $$ V C + N · (3 attentions + 2 feed-forwards + 5 norms) $$
   const std::vector<Index> ours = counts_of(model.config);
   lesson.claim(list.count() == std::accumulate(ours.begin(), ours.end(), Index(0)),
                "the parts, each built and counted alone, sum to what the model {} really holds: {}",
@@ -419,7 +406,7 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
     rows.push_back({names[i], fmt::format("{}", counts[i])});
   }
   rows.push_back({"all", fmt::format("{}", total)});
-  lesson.say("The base model, by part:");
+  /// The base model, by part:
   lesson.table({"part", "numbers"}, rows);
   lesson.claim(total == 63082496,
                "the base model with one shared embedding of 37,000 has exactly {} parameters", total);

@@ -1,11 +1,9 @@
-// Lesson 12. How is it taught?
-//
-// A Transformer guesses the next word, at every place at once. Teaching it is a loop of four lines: show a
-// batch, measure how wrong the guesses were, find out how each weight took part in that, move each weight a
-// little. This lesson is about those four lines, on two games whose answers everybody knows: copy a row of
-// letters, and write it backwards.
-//
-// B batch, T target time, S source time, V vocabulary.
+/// A Transformer guesses the next word, at every place at once. Teaching it is a loop of four lines: show a
+/// batch, measure how wrong the guesses were, find out how each weight took part in that, move each weight a
+/// little. This lesson is about those four lines, on two games whose answers everybody knows: copy a row of
+/// letters, and write it backwards.
+///
+/// Letters for sizes: B batch, T target time, S source time, V vocabulary.
 #include <algorithm>  // max, min, min_element
 #include <cmath>      // exp, fabs, log, sqrt
 #include <iterator>   // ssize
@@ -22,18 +20,15 @@ namespace {
 constexpr int pad = 0, bos = 1, eos = 2, first_letter = 3;
 constexpr Index letters = 8, V = first_letter + letters, length = 8;
 
-// 1. What a guess costs
-
+/// ## What a guess costs
+///
+/// The target is `le chat dort` and one place of padding. The model's scores at each place (rows) for each
+/// of V = 4 words (columns):
 void what_a_guess_costs(Lesson& lesson) {
-  lesson.section("What a guess costs");
-  lesson.say(
-      "The target is `le chat dort` and one place of padding. The model's scores at each place (rows) for "
-      "each of V = 4 words (columns):");
   const std::vector<int> targets = {1, 2, 3, pad};
   const Tensor logits = tensor({{0, 3, 1, 0}, {0, 1, 2, 0}, {0, 0, 2, 1}, {0, 9, 0, 0}});  // (T, V)
   lesson.numbers(logits, {"le", "chat", "dort", "(padding)"}, {"<pad>", "le", "chat", "dort"}, 0);
-  lesson.equation(
-      "loss = mean over real places of  − Σ_v wanted(v) · log p(v),    wanted = (1 − ε) one-hot + ε / V");
+  /// $$ loss = mean over real places of  − Σ_v wanted(v) · log p(v),    wanted = (1 − ε) one-hot + ε / V $$
   const IntTensor wanted({4}, targets);
   const double plain = cross_entropy(logits, wanted, {.ignore = pad}).item();
   const double smoothed = cross_entropy(logits, wanted, {.smoothing = real(0.1), .ignore = pad}).item();
@@ -53,15 +48,13 @@ void what_a_guess_costs(Lesson& lesson) {
                "smoothing mixes two costs: 0.9 · {:.4f} for the right words and 0.1 · {:.4f}, the mean over "
                "all words as if each were right",
                plain, any_word);
-  lesson.say(
-      "Perplexity is the loss made readable: among how many equally likely words does the model hesitate? "
-      "One that knows nothing hesitates among all V, one that knows everything has 1. The padding, where "
-      "nobody cares what the model says, would spoil the mean.");
+  /// Perplexity is the loss made readable: among how many equally likely words does the model hesitate? One
+  /// that knows nothing hesitates among all V, one that knows everything has 1. The padding, where nobody
+  /// cares what the model says, would spoil the mean.
   const double ignorant = std::exp(cross_entropy(zeros({4, 4}), wanted, {.ignore = pad}).item());
   lesson.claim(std::fabs(ignorant - 4) < 1e-4, "equal scores for 4 words: perplexity {:.2f}", ignorant);
-  lesson.say(
-      "And why smooth the target? Without smoothing the loss always falls if the right score grows, so "
-      "scores grow without end. With it there is a best guess, p = wanted, and being surer costs more:");
+  /// And why smooth the target? Without smoothing the loss always falls if the right score grows, so scores
+  /// grow without end. With it there is a best guess, p = wanted, and being surer costs more:
   const auto cost = [](real right) {  // of a guess whose right word is that much above the others
     return cross_entropy(tensor({{0, right, 0, 0}}), IntTensor({1}, {1}), {.smoothing = real(0.1)}).item();
   };
@@ -70,11 +63,10 @@ void what_a_guess_costs(Lesson& lesson) {
                "ε = 0.1, V = 4: p = 0.925 costs {:.3f}, p = 0.9999 costs {:.3f}", cost(best), cost(10));
 }
 
-// 2. The learning rate
-
+/// ## How large a step?
+///
+/// $$ lr(s) = d_model^−½ · min(s^−½, s · warmup^−1.5)          steps count from 1 $$
 void learning_rates(Lesson& lesson) {
-  lesson.section("How large a step?");
-  lesson.equation("lr(s) = d_model^−½ · min(s^−½, s · warmup^−1.5)          steps count from 1");
   const Schedule paper{.kind = ScheduleKind::noam, .peak = 1, .warmup = 4000, .d_model = 512};
   std::vector<std::vector<std::string>> rows;
   for (const Index step : {1, 1000, 4000, 16000, 64000})
@@ -110,13 +102,11 @@ void learning_rates(Lesson& lesson) {
                  "only the paper's and the constant one need not know when training will end.");
 }
 
-// 3. Clipping
-
+/// ## Clipping
+///
+/// Now and then a batch gives a gradient far too large. It is made shorter, all parameters by the same
+/// factor, so that it still points the same way. Two tensors, one with gradient (3, 4), one with (12):
 void clipping(Lesson& lesson) {
-  lesson.section("Clipping");
-  lesson.say(
-      "Now and then a batch gives a gradient far too large. It is made shorter, all parameters by the same "
-      "factor, so that it still points the same way. Two tensors, one with gradient (3, 4), one with (12):");
   const double norm = std::sqrt(3.0 * 3 + 4 * 4 + 12 * 12), scale = clip_scale(norm, 1);
   lesson.table({"", "(3, 4)", "(12)", "ratio of 12 to 3"},
                {{"clipped together to 1", fmt::format("({:.3f}, {:.3f})", 3 * scale, 4 * scale),
@@ -126,8 +116,6 @@ void clipping(Lesson& lesson) {
                "the global norm is {:.0f}, the factor 1/13; a gradient shorter than the limit is left alone",
                norm);
 }
-
-// 4. A game, a model, a batch
 
 enum class Game { copy, reverse };
 
@@ -172,12 +160,12 @@ Tensor teach(const Transformer& model, const GameBatch& batch, const Context& co
   return cross_entropy(logits, batch.target, {.smoothing = smoothing, .ignore = pad});
 }
 
+/// ## First, learn one batch by heart
+///
+/// Two games from here on: copy a row of letters, or write it backwards. Before anything long is trained:
+/// eight rows to reverse, again and again. A model that cannot learn even these by heart has a bug, and it
+/// shows within a second.
 void overfit_one_batch(Lesson& lesson) {
-  lesson.section("First, learn one batch by heart");
-  lesson.say(
-      "Two games from here on: copy a row of letters, or write it backwards. Before anything long is "
-      "trained: eight rows to reverse, again and again. A model that cannot learn even these by heart has a "
-      "bug, and it shows within a second.");
   Rng rng(lesson.seed);
   const Transformer model = make_model(rng);
   Rng data(lesson.seed + 1);
@@ -196,8 +184,6 @@ void overfit_one_batch(Lesson& lesson) {
                "the loss falls from {:.2f} to {:.3f}: perplexity {:.1f} to {:.2f}", losses.front(),
                losses.back(), std::exp(losses.front()), std::exp(losses.back()));
 }
-
-// 5. Copy and reverse
 
 struct Look {
   Index step;
@@ -302,8 +288,8 @@ double smoothed_floor(double smoothing) {
   return -right * std::log(right) - double(V - 1) * other * std::log(other);
 }
 
+/// ## Copy, and reverse
 void copy_and_reverse(Lesson& lesson) {
-  lesson.section("Copy, and reverse");
   lesson.say(
       "Now fresh rows of {} letters at every step, so that nothing can be learned by heart. As in the paper: "
       "Adam with β = 0.9 and 0.98 and ε = 1e-9, its schedule (warm-up of 60 steps), label smoothing 0.1, "
@@ -328,7 +314,7 @@ void copy_and_reverse(Lesson& lesson) {
   lesson.table({"game", "perplexity before", "after", "letters right, taught", "letters right, alone",
                 "whole rows, alone"},
                {row("copy", copy), row("reverse", reverse)});
-  lesson.say("Three rows that it has never seen, and what it writes alone:");
+  /// Three rows that it has never seen, and what it writes alone:
   for (const auto& example : reverse.examples) lesson.print("  {} -> {}", example.first, example.second);
   const double floor = smoothed_floor(0.1);
   const std::vector<double> copied = losses_of(copy.history), reversed = losses_of(reverse.history);
@@ -365,7 +351,7 @@ void copy_and_reverse(Lesson& lesson) {
         "both games are learned: {} of 100 rows never seen before are copied, {} reversed, without a mistake",
         100 * copy.rows_alone, 100 * reverse.rows_alone);
 
-  lesson.section("Attention turns around");
+  /// ## Attention turns around
   lesson.say(
       "To write letter t of the reversed row, the decoder has to look at letter {} − t of the source. Nobody "
       "tells it: the loss does. The cross-attention while it learns (rows: the place that is written; "
@@ -398,11 +384,11 @@ void copy_and_reverse(Lesson& lesson) {
                "the weight on the right letter went from {:.2f} (even: {:.2f}) to {:.2f}", before,
                1.0 / double(length), after);
 
-  lesson.section("Taught, and alone");
-  lesson.say(
-      "In training the decoder reads the right words, all places in one pass: teacher forcing. Alone it "
-      "reads what it has written itself, one pass for each word, and a mistake stays in its way. The table "
-      "above measures both; a training loss is always of the first kind.");
+  /// ## Taught, and alone
+  ///
+  /// In training the decoder reads the right words, all places in one pass: teacher forcing. Alone it reads
+  /// what it has written itself, one pass for each word, and a mistake stays in its way. The table above
+  /// measures both; a training loss is always of the first kind.
 }
 
 void one_pass_or_many(Lesson& lesson) {
@@ -425,8 +411,6 @@ void one_pass_or_many(Lesson& lesson) {
       length + 1, length + 1);
 }
 
-// 6. Warm-up
-
 History run_with(Lesson& lesson, Index warmup, Index steps) {
   Rng rng(lesson.seed);
   const Transformer model = make_model(rng, 3);
@@ -443,13 +427,13 @@ History run_with(Lesson& lesson, Index warmup, Index steps) {
                }});
 }
 
+/// ## With and without warm-up
+///
+/// Adam divides each gradient by its usual size, which at first it does not know: the first steps move
+/// every weight by the whole learning rate, in whatever direction the first batch says. A deeper post-norm
+/// model (3 + 3 layers) learns to copy, with a high rate (0.007): once at full height from step 1, once
+/// raised over the first 100 steps. Model, batches and all later rates are the same:
 void warm_up(Lesson& lesson) {
-  lesson.section("With and without warm-up");
-  lesson.say(
-      "Adam divides each gradient by its usual size, which at first it does not know: the first steps move "
-      "every weight by the whole learning rate, in whatever direction the first batch says. A deeper "
-      "post-norm model (3 + 3 layers) learns to copy, with a high rate (0.007): once at full height from "
-      "step 1, once raised over the first 100 steps. Model, batches and all later rates are the same:");
   const Index steps = lesson.fast ? 120 : 300;
   const std::vector<double> cold = losses_of(run_with(lesson, 0, steps));
   const std::vector<double> warm = losses_of(run_with(lesson, 100, steps));

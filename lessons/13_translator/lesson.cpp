@@ -1,21 +1,14 @@
-// Lesson 13. Can all of it together translate?
-//
-//   13_translator                                learns English to French in about a minute, tests, draws
-//   13_translator --pair en-ko                   English to Korean: the verb last, particles, Hangul
-//   13_translator translate "The cat sleeps."    and answers (or at a prompt, or line by line from a pipe)
-//   13_translator --corpus my-pairs.tsv          learns from your own sentences
-//
-// Nothing new has to be invented: tokens (05), attention (06-08), positions (09), blocks (10), the
-// transformer (11) and its training (12) only have to meet. What is left to do is told here: to put two
-// languages into one batch, to write a sentence when nobody dictates it, and to say how good it is. B batch,
-// S source time, T target time, C channels, V vocabulary.
-<<<<<<< HEAD
-#include <algorithm>   // find_if, max, min, min_element
+///     13_translator                                learns English to French in about a minute, tests, draws
+///     13_translator --pair en-ko                   English to Korean: the verb last, particles, Hangul
+///     13_translator translate "The cat sleeps."    and answers (or at a prompt, or line by line from a pipe)
+///     13_translator --corpus my-pairs.tsv          learns from your own sentences
+///
+/// Nothing new has to be invented: tokens (05), attention (06-08), positions (09), blocks (10), the
+/// transformer (11) and its training (12) only have to meet. What is left to do is told here: to put two
+/// languages into one batch, to write a sentence when nobody dictates it, and to say how good it is. B batch,
+/// S source time, T target time, C channels, V vocabulary.
+#include <algorithm>   // clamp, find_if, min, min_element
 #include <cmath>       // exp, fabs
-=======
-#include <algorithm>   // clamp, find_if, max, min, min_element
-#include <cmath>       // exp, log
->>>>>>> nn
 #include <filesystem>  // exists
 #include <iterator>    // ssize
 #include <optional>    // optional
@@ -31,8 +24,6 @@ using namespace attn;
 namespace {
 
 using Words = std::vector<std::string>;
-
-// 1. Two languages in one batch
 
 // Two sentences of different length make one rectangle, filled up with <pad>. Three masks keep the filling,
 // and the future, out of sight. One of them, as a picture of what sentence 0 may look at: 1 is visible.
@@ -56,8 +47,8 @@ std::string joined(const Words& words) {
   return text;
 }
 
+/// ## Two sentences, one batch, three masks
 void one_batch(Lesson& lesson, const Run& run) {
-  lesson.section("Two sentences, one batch, three masks");
   const Translator& translator = run.translator;
   std::vector<Pair> pairs;
   for (const TestSentence& sentence : run.data.validation)
@@ -77,9 +68,8 @@ void one_batch(Lesson& lesson, const Run& run) {
     lesson.print("  decoder reads   {}", joined(labels(*translator.target, batch.decoder_input.ids, b)));
     lesson.print("  and writes      {}\n", joined(labels(*translator.target, batch.targets, b)));
   }
-  lesson.say(
-      "What is written is what is read, one step on: the right answer so far is dictated (teacher forcing), "
-      "the next word is asked for. <pad> is asked for nowhere: the loss leaves it out.");
+  /// What is written is what is read, one step on: the right answer so far is dictated (teacher forcing), the
+  /// next word is asked for. <pad> is asked for nowhere: the loss leaves it out.
 
   const Index S = batch.source.ids.shape()[1], T = batch.targets.shape()[1];
   const Mask words{.key_lengths = batch.source.lengths},
@@ -123,13 +113,11 @@ void one_batch(Lesson& lesson, const Run& run) {
       "with another word in place of <pad>, or another last word, no logit before it moves by a bit");
 }
 
-// 2. Writing without dictation
-
+/// ## Word by word
+///
+/// In training the right words were dictated. Now the model reads what it wrote itself: <bos>, and then the
+/// likeliest next word each time, until it says <eos> (greedy decoding).
 void word_by_word(Lesson& lesson, const Run& run) {
-  lesson.section("Word by word");
-  lesson.say(
-      "In training the right words were dictated. Now the model reads what it wrote itself: <bos>, and then "
-      "the likeliest next word each time, until it says <eos> (greedy decoding).");
   const Translator& translator = run.translator;
   const std::vector<int> source = translator.encode(run.data.watched.source);
   const NoGrad no_grad;
@@ -154,14 +142,13 @@ void word_by_word(Lesson& lesson, const Run& run) {
                "dictated what it wrote, in one pass, it would choose the same word at every position");
 }
 
-// 3. How good is it?
-
+/// ## How BLEU counts
+///
+/// $$ BLEU = 100 · min(1, e^(1 − r/c)) · (p₁ p₂ p₃ p₄)^¼ $$
+///
+/// p_n is the share of the output's runs of n words that stand in a reference; c and r are the lengths of
+/// output and reference. Three outputs for the reference `the black cat eats a small red apple`:
 void how_bleu_counts(Lesson& lesson) {
-  lesson.section("How BLEU counts");
-  lesson.equation("BLEU = 100 · min(1, e^(1 − r/c)) · (p₁ p₂ p₃ p₄)^¼");
-  lesson.say(
-      "p_n is the share of the output's runs of n words that stand in a reference; c and r are the lengths "
-      "of output and reference. Three outputs for the reference `the black cat eats a small red apple`:");
   const std::string reference = "the black cat eats a small red apple";
   std::vector<std::vector<std::string>> rows;
   const std::vector<std::string> outputs = {"the black cat eats a red apple", "the black cat eats a small",
@@ -176,9 +163,8 @@ void how_bleu_counts(Lesson& lesson) {
     rows.back().push_back(fmt::format("{:.1f}", scores.back().score));
   }
   lesson.table({"output", "p₁", "p₂", "p₃", "p₄", "brevity", "BLEU"}, rows);
-  lesson.say(
-      "The second is right in every word it has, and pays for those it has not. The third says `a` four "
-      "times, but the reference has it once, so once it counts: without this clipping p₁ would be 100%.");
+  /// The second is right in every word it has, and pays for those it has not. The third says `a` four times,
+  /// but the reference has it once, so once it counts: without this clipping p₁ would be 100%.
   const double brevity = std::exp(1 - 8.0 / 6);
   lesson.claim(std::fabs(scores[1].brevity_penalty - brevity) < 1e-9 &&
                    std::fabs(scores[1].score - 100 * brevity) < 1e-9 && scores[2].precisions[0] == 62.5,
@@ -189,8 +175,8 @@ void how_bleu_counts(Lesson& lesson) {
 
 // The story
 
+/// ## What it learns from
 void what_it_learns_from(Lesson& lesson, const Run& run) {
-  lesson.section("What it learns from");
   const Dataset& data = run.data;
   const TransformerConfig& config = run.translator.model.config;
   if (run.settings.is_toy())
@@ -221,7 +207,7 @@ void what_it_learns_from(Lesson& lesson, const Run& run) {
 int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   const Settings& settings = run.settings;
   const std::string name = settings.name(), options = settings.options_text();
-  lesson.section("Training");
+  /// ## Training
   lesson.say("{} steps of about {} tokens. The sentence to watch: {}", run.total_steps(), settings.batch,
              run.data.watched.source);
   std::optional<Look> early;
@@ -235,7 +221,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   show_curve(lesson, name, run.history);
 
   how_bleu_counts(lesson);
-  lesson.section("Sentences it has never seen");
+  /// ## Sentences it has never seen
   const Scores scores = evaluate(lesson, run.translator, run.data, {settings.beam, settings.length_penalty});
   if (settings.is_recipe() && !lesson.fast)
     lesson.claim(scores.exact >= 99,
@@ -243,12 +229,11 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
                  scores.exact);
 
   word_by_word(lesson, run);
-  lesson.section("Where it looks");
+  /// ## Where it looks
   const Look look = look_at(run.translator, run.data.watched);
-  lesson.say(
-      "While a word is written, cross-attention asks the source. Nobody told the model which word translates "
-      "which: it had to find out in order to write the right one. (The expected words are dictated here, as "
-      "in training.)");
+  /// While a word is written, cross-attention asks the source. Nobody told the model which word translates
+  /// which: it had to find out in order to write the right one. (The expected words are dictated here, as in
+  /// training.)
   show_attention(lesson, name, look);
   if (settings.is_recipe() && !lesson.fast) {
     std::string who;
@@ -262,18 +247,18 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
                run.history.validations.at(0).step, early->loss, look.loss);
     show_gradient(lesson, name, *early, look);
   }
-  lesson.section("Several hypotheses: the beam");
-  lesson.say(
-      "Greedy decoding never takes a word back. A beam keeps the best few beginnings and decides at the end "
-      "(lesson 14).");
+  /// ## Several hypotheses: the beam
+  ///
+  /// Greedy decoding never takes a word back. A beam keeps the best few beginnings and decides at the end
+  /// (lesson 14).
   show_beam(lesson, name, run.translator, run.data.watched.source,
             {std::clamp<Index>(settings.beam, 3, 8), settings.length_penalty});
 
-  lesson.section("Use it");
+  /// ## Use it
   lesson.print("  {} translate{} \"{}\"", command, options, run.data.watched.source);
   lesson.print("  {} translate{}        (asks for sentences)", command, options);
   lesson.print("  {}", settings.weights_path());
-  lesson.say("The file holds the weights, the configuration and both vocabularies.");
+  /// The file holds the weights, the configuration and both vocabularies.
   lesson.try_next(
       {{"--pair en-ko (or en-fr): the other language.",
         "English to Korean learns faster than French, though its word order is turned around: attention does "
@@ -335,7 +320,7 @@ int use_command(const Settings& asked, const std::string& program) {
   if (path == asked.run_path()) fmt::print(stderr, "13_translator: {} is not done training\n", path);
   if (settings.command == "translate") return talk(translator, settings);
   Lesson lesson = lesson_for(settings);
-  lesson.section("Sentences it has never seen");
+  /// ## Sentences it has never seen
   evaluate(lesson, translator, make_dataset(settings), {settings.beam, settings.length_penalty});
   return 0;
 }

@@ -1,11 +1,9 @@
-// Lesson 14. How is a sentence chosen?
-//
-// A trained model does not write: it says how likely each word is to come next. Somebody has to choose, word
-// by word, and each choice changes what comes after it. This lesson is about ways to choose: the likeliest
-// word each time (greedy), the likeliest sentence as far as one can see (beam search), or a draw (sampling);
-// and about not computing everything again for each word (the cache).
-//
-// T words written so far, V vocabulary.
+/// A trained model does not write: it says how likely each word is to come next. Somebody has to choose, word
+/// by word, and each choice changes what comes after it. This lesson is about ways to choose: the likeliest
+/// word each time (greedy), the likeliest sentence as far as one can see (beam search), or a draw (sampling);
+/// and about not computing everything again for each word (the cache).
+///
+/// Letters for sizes: T words written so far, V vocabulary.
 #include <algorithm>  // max, min, sort
 #include <chrono>     // steady_clock
 #include <cmath>      // exp, log, pow
@@ -27,8 +25,6 @@ using namespace attn;
 namespace {
 
 constexpr int bos = Vocabulary::bos, eos = Vocabulary::eos;
-
-// 1. A language of five words
 
 const std::vector<std::string> words = {"<pad>", "<bos>", "<eos>", "a", "the", "dog", "cat", "car"};
 
@@ -62,11 +58,11 @@ std::string sentence_of(const std::vector<int>& tokens) {
   return text;
 }
 
+/// ## A wrong first word
+///
+/// A language of five words. A sentence begins with `a` (0.6) or `the` (0.4); after `a` come dog, cat or
+/// car (0.4, 0.3, 0.3), after `the` dog or cat (0.9, 0.1). All its sentences, by two loops:
 void a_wrong_first_word(Lesson& lesson) {
-  lesson.section("A wrong first word");
-  lesson.say(
-      "A language of five words. A sentence begins with `a` (0.6) or `the` (0.4); after `a` come dog, cat or "
-      "car (0.4, 0.3, 0.3), after `the` dog or cat (0.9, 0.1). All its sentences, by two loops:");
   std::vector<std::vector<std::string>> rows;
   std::string likeliest;
   double best = 0;
@@ -83,9 +79,8 @@ void a_wrong_first_word(Lesson& lesson) {
   const std::string greedy_text = sentence_of(first_words);
   const Hypothesis one = beam_search(for_one, {.start = bos, .end = eos, .width = 1}).hypotheses[0];
   const Hypothesis two = beam_search(for_two, {.start = bos, .end = eos, .width = 2}).hypotheses[0];
-  lesson.say(
-      "Greedy takes the likeliest word each time. Beam search keeps the k best beginnings and goes on with "
-      "each:");
+  /// Greedy takes the likeliest word each time. Beam search keeps the k best beginnings and goes on with
+  /// each:
   lesson.table(
       {"method", "writes", "probability"},
       {{"greedy", greedy_text,
@@ -107,8 +102,6 @@ void a_wrong_first_word(Lesson& lesson) {
                product, sum);
 }
 
-// 2. A translator that is not quite sure
-
 struct Translator {
   std::unique_ptr<WordVocabulary> english, french;
   std::unique_ptr<Transformer> model;
@@ -116,7 +109,7 @@ struct Translator {
 };
 
 Translator train_translator(Lesson& lesson) {
-  lesson.section("A translator that is not quite sure");
+  /// ## A translator that is not quite sure
   const std::vector<Pair> pairs = english_french().generate(3000, lesson.seed, Grammar::Part::training);
   Translator t;
   t.test = english_french().generate(30, lesson.seed + 1, Grammar::Part::training);
@@ -178,8 +171,6 @@ double log_probability(const Translator& t, const std::vector<int>& source, std:
   }
   return total;
 }
-
-// 3. Beam search on real sentences
 
 constexpr Index longest = 24;
 
@@ -246,14 +237,15 @@ void draw_tree(Lesson& lesson, const Translator& t) {
       "kept. Follow the green path: greedy would have taken the best branch at every fork.");
 }
 
+/// ## Beam search
+///
+/// $$ score = log P / ((5 + length) / 6)^α         log P = Σ log p(word | words before) $$
+///
+/// Each further word can only lower log P, so short sentences have an advantage. The divisor grows with the
+/// length and takes it away, the more so the larger α is. Two hypotheses by hand, `yes <eos>` (2 words, log
+/// P = -2.0) and `yes , the dog runs . <eos>` (7 words, log P = -2.6). How far may the log P of the long
+/// one fall before the short one wins?
 void beam_on_sentences(Lesson& lesson, const Translator& t) {
-  lesson.section("Beam search");
-  lesson.equation("score = log P / ((5 + length) / 6)^α         log P = Σ log p(word | words before)");
-  lesson.say(
-      "Each further word can only lower log P, so short sentences have an advantage. The divisor grows with "
-      "the length and takes it away, the more so the larger α is. Two hypotheses by hand, `yes <eos>` (2 "
-      "words, log P = -2.0) and `yes , the dog runs . <eos>` (7 words, log P = -2.6). How far may the log P "
-      "of the long one fall before the short one wins?");
   const std::vector<double> alphas = {0, 0.6, 2};
   std::vector<std::vector<std::string>> rows;
   std::vector<double> lowest;
@@ -266,7 +258,7 @@ void beam_on_sentences(Lesson& lesson, const Translator& t) {
   lesson.table({"α", "divisor of the long one / of the short one", "log P may fall to", "wins"}, rows);
   lesson.claim(lowest[0] > -2.6 && lowest[1] < -2.6 && lowest[2] < -2.6,
                "without the divisor the short one wins, with α = 0.6 (the paper's) the long one");
-  lesson.say("Now the translator:");
+  /// Now the translator:
   const Index count = lesson.fast ? 8 : 30;
   Index same_as_greedy = 0, at_least_as_likely = 0;
   double sum_greedy = 0, sum_beam = 0;
@@ -299,15 +291,13 @@ void beam_on_sentences(Lesson& lesson, const Translator& t) {
   draw_tree(lesson, t);
 }
 
-// 4. Drawing lots
-
+/// ## Drawing lots
+///
+/// For stories or answers one does not want the same sentence each time. The next word is drawn, after the
+/// distribution was made sharper or flatter (temperature τ: logits / τ), and cut: to the k likeliest
+/// (top-k), or to the fewest that together reach p (top-p). Five words with probabilities 0.4, 0.3, 0.15,
+/// 0.1, 0.05:
 void drawing_lots(Lesson& lesson, const Translator& t) {
-  lesson.section("Drawing lots");
-  lesson.say(
-      "For stories or answers one does not want the same sentence each time. The next word is drawn, after "
-      "the distribution was made sharper or flatter (temperature τ: logits / τ), and cut: to the k likeliest "
-      "(top-k), or to the fewest that together reach p (top-p). Five words with probabilities 0.4, 0.3, "
-      "0.15, 0.1, 0.05:");
   struct Setting {
     std::string name;
     double temperature;
@@ -343,8 +333,7 @@ void drawing_lots(Lesson& lesson, const Translator& t) {
       worst < 1e-5,
       "all five by hand: τ raises each p to the power 1/τ, a cut keeps the first 2 or 3; then each is "
       "divided by the sum");
-  lesson.say(
-      "Top-p 0.8 keeps three words: two reach only 0.7, and the one that crosses 0.8 belongs to them.");
+  /// Top-p 0.8 keeps three words: two reach only 0.7, and the one that crosses 0.8 belongs to them.
 
   // The model's own doubt: the place in the test sentences where its guess is most spread out.
   double largest = -1;
@@ -425,14 +414,12 @@ void drawing_lots(Lesson& lesson, const Translator& t) {
   lesson.claim(at_zero == 1, "at τ = 0 sampling is greedy: always the same sentence");
 }
 
-// 5. The cache
-
+/// ## The cache
+///
+/// To write word T + 1, the decoder needs the keys and values of all words before it. They do not change
+/// any more (nothing looks ahead), so they are kept: each step then computes one word instead of T + 1.
+/// Positions must go on counting: the first new word behind T cached ones stands at place T.
 void the_cache(Lesson& lesson, const Translator& t) {
-  lesson.section("The cache");
-  lesson.say(
-      "To write word T + 1, the decoder needs the keys and values of all words before it. They do not change "
-      "any more (nothing looks ahead), so they are kept: each step then computes one word instead of T + 1. "
-      "Positions must go on counting: the first new word behind T cached ones stands at place T.");
   Index same = 0;
   const Index count = lesson.fast ? 5 : 20;
   for (Index i = 0; i < count; ++i) {

@@ -1,14 +1,12 @@
-// Lesson 15. Can a model that only guesses the next character write a story?
-//
-// GPT is the decoder of the Transformer alone: no encoder, no cross-attention, blocks with a
-// causal mask. It has one task, at every place of a text: what comes next? The text is its own
-// teacher, nobody labels anything.
-//
-//   h_0 = embedding(x) + positions          (B, T, C)
-//   h_l = Block_l(h_{l-1})                  each token sees itself and what came before
-//   logits = LayerNorm(h_N) Eᵀ              (B, T, V), E the embedding once more
-//
-// B batch, T time, C channels, V vocabulary (here: the characters that occur).
+/// GPT is the decoder of the Transformer alone: no encoder, no cross-attention, blocks with a
+/// causal mask. It has one task, at every place of a text: what comes next? The text is its own
+/// teacher, nobody labels anything.
+///
+///     h_0 = embedding(x) + positions          (B, T, C)
+///     h_l = Block_l(h_{l-1})                  each token sees itself and what came before
+///     logits = LayerNorm(h_N) Eᵀ              (B, T, V), E the embedding once more
+///
+/// Letters for sizes: B batch, T time, C channels, V vocabulary (here: the characters that occur).
 #include <algorithm>  // find, max, min, minmax_element
 #include <cmath>      // log
 #include <iterator>   // ssize
@@ -61,8 +59,6 @@ Text load_text(const Lesson& lesson, const std::string& path) {
   return text;
 }
 
-// 1. A text is its own teacher
-
 // Windows of T + 1 characters: the model reads the first T and has to write the last T.
 struct Windows {
   IntTensor reads, writes;  // (B, T): writes(b, t) = reads(b, t + 1), and one character more
@@ -106,11 +102,11 @@ double pair_loss_by_loops(const Tensor& counts, const std::vector<int>& text, In
 }
 
 double own_teacher(Lesson& lesson, const Text& text) {
-  lesson.section("A text is its own teacher");
-  lesson.say(
-      "Cut seven characters out of a text. At each of the first six the model is asked for the next one: six "
-      "lessons from one window, all at once, because the causal mask (lesson 07) hides what would give the "
-      "answer away.");
+  /// ## A text is its own teacher
+  ///
+  /// Cut seven characters out of a text. At each of the first six the model is asked for the next one: six
+  /// lessons from one window, all at once, because the causal mask (lesson 07) hides what would give the
+  /// answer away.
   const std::string word = "the cat";
   std::vector<std::vector<std::string>> rows(2);
   rows[0] = {"reads"}, rows[1] = {"writes"};
@@ -121,8 +117,9 @@ double own_teacher(Lesson& lesson, const Text& text) {
     rows[1].push_back(printable(word.substr(t + 1, 1)));
   }
   lesson.table(header, rows);
-  lesson.say("The target is the input, one place further. The loss is the mean surprise:");
-  lesson.equation("loss = −1/T Σ log P(x_{t+1} | x_1 … x_t)");
+  /// The target is the input, one place further. The loss is the mean surprise:
+  ///
+  /// $$ loss = −1/T Σ log P(x_{t+1} | x_1 … x_t) $$
   lesson.say(
       "Text here: {} characters to learn from, {} kept back, {} different ones. The simplest model counts "
       "which character follows which, and sees no further back than one:",
@@ -139,15 +136,14 @@ double own_teacher(Lesson& lesson, const Text& text) {
   return by_loops;
 }
 
-// 2. The model, part by part
-
+/// ## Half a Transformer
+///
+/// GPT keeps the decoder and drops the encoder: with nobody to translate, there is nothing to cross-attend
+/// to. Each block normalises first (pre-norm, lesson 10): x + f(LN(x)). So the sum x itself is never
+/// normalised on the way up, and one more norm at the end has to do it before the logits.
+///
+/// $$ logits = LayerNorm(Block_2(Block_1(E[x] + P))) Eᵀ $$
 void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
-  lesson.section("Half a Transformer");
-  lesson.say(
-      "GPT keeps the decoder and drops the encoder: with nobody to translate, there is nothing to "
-      "cross-attend to. Each block normalises first (pre-norm, lesson 10): x + f(LN(x)). So the sum x itself "
-      "is never normalised on the way up, and one more norm at the end has to do it before the logits.");
-  lesson.equation("logits = LayerNorm(Block_2(Block_1(E[x] + P))) Eᵀ");
   const NoGrad no_grad;
   const Index T = model.config.max_length;
   const IntTensor tokens = window_at(text.unseen, 0, T).reads;
@@ -182,8 +178,6 @@ void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
   rows.push_back({"all", fmt::format("{}", parameters_of(model).count())});
   lesson.table({"part", "numbers to learn"}, rows);
 }
-
-// 3. Training, with samples on the way
 
 std::string continue_text(const Gpt& model, const Text& text, const std::string& prompt, Index length,
                           double temperature, std::uint64_t seed) {
@@ -261,8 +255,8 @@ Training train_gpt(Lesson& lesson, const Gpt& model, const Text& text) {
   return training;
 }
 
+/// ## Sampled while it trains
 void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, double pair_loss) {
-  lesson.section("Sampled while it trains");
   lesson.say(
       "At each step: a few random windows, the loss, its gradient, one update. Now and then it continues "
       "`{}`, drawing each character from its own distribution (temperature 0.5, lesson 14) and reading it "
@@ -314,8 +308,6 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
         100 * training.samples.back().known, 100 * training.samples.front().known);
 }
 
-// 4. What it learned to look at
-
 // The mean loss at each place of the window: place 0 knows one character, the last one knows T.
 std::vector<double> loss_by_place(const Gpt& model, const Text& text) {
   const NoGrad no_grad;
@@ -329,8 +321,8 @@ std::vector<double> loss_by_place(const Gpt& model, const Text& text) {
   return losses;
 }
 
+/// ## What it looks at, by layer
 void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text, double pair_loss) {
-  lesson.section("What it looks at, by layer");
   const std::vector<double> losses = loss_by_place(model, text);
   const Index T = model.config.max_length;
   const double first = (losses[0] + losses[1]) / 2;
@@ -401,10 +393,8 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text, double
                              100 * sharpest));
 }
 
-// 5. Beyond the window
-
+/// ## Longer than its table of positions
 void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
-  lesson.section("Longer than its table of positions");
   const Index T = model.config.max_length;
   lesson.say(
       "The positions are a learned table with {} rows. There is no row for position {}: a longer text cannot "
@@ -423,7 +413,7 @@ void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
   for ([[maybe_unused]] const Character& character : characters(written)) ++count;
   lesson.claim(refused && count == 2 * T, "{} characters at once are refused, and yet it wrote {}", T + 1,
                count);
-  lesson.say("The same model at three temperatures (0 always takes the likeliest character):");
+  /// The same model at three temperatures (0 always takes the likeliest character):
   for (const double temperature : {0.0, 0.5, 1.0})
     lesson.print(
         "  {:.1f}   {}", temperature,

@@ -1,14 +1,12 @@
-// Lesson 16. What can a model learn by filling in gaps?
-//
-// BERT is the encoder of the Transformer alone. Nothing is hidden from it: every word sees both sides. So it
-// cannot write from left to right, but it can read. It is taught in two steps:
-//
-//   pre-training   any text, no labels: hide 15% of the words and have them guessed (masked language model);
-//                  tell whether the second of two sentences really followed the first (next sentence)
-//   fine-tuning    a few labelled sentences and a small new head: on [CLS] for the sentence, on every token
-//                  for the words
-//
-// B batch, T time, C channels, V vocabulary, K classes.
+/// BERT is the encoder of the Transformer alone. Nothing is hidden from it: every word sees both sides. So it
+/// cannot write from left to right, but it can read. It is taught in two steps:
+///
+/// 1. **pre-training** on any text, without labels: hide 15% of the words and have them guessed (masked language
+///    model), and tell whether the second of two sentences really followed the first (next sentence);
+/// 2. **fine-tuning** on a few labelled sentences, with a small new head: on [CLS] for the sentence, on every token
+///    for the words.
+///
+/// Letters for sizes: B batch, T time, C channels, V vocabulary, K classes.
 #include <algorithm>  // find, max
 #include <cmath>      // fabs, log
 #include <iterator>   // ssize
@@ -56,8 +54,6 @@ History fit(const ParameterList& parameters, const std::string& label, Index ste
                {.loss = loss});
 }
 
-// 1. Making the gaps
-
 struct Masked {
   Tokens tokens;      // (B, T): what is read
   IntTensor targets;  // (B, T): the hidden word, or not_asked
@@ -98,18 +94,17 @@ double loss_of_gaps(const Tensor& logits, const IntTensor& targets) {  // (B, T,
   return cross_entropy(rows, IntTensor({std::ssize(words)}, words)).item();
 }
 
+/// ## Making the gaps
 void making_gaps(Lesson& lesson, const Data& data) {
-  lesson.section("Making the gaps");
   lesson.say(
       "The text is opinions on films and plays that a grammar writes, {} to learn from. (Sentences with "
       "`not` are left out. With them in, the classifier below is right on 55% only, hardly more than a coin: "
       "to turn a word around takes more labels than it gets.)",
       data.training.size());
-  lesson.say(
-      "Take a sentence, put [CLS] in front (a place to gather what the sentence means) and [SEP] behind it, "
-      "and choose 15% of its words. If all of them became [MASK], the model would never learn to look at "
-      "words that are no gap, yet later there are no gaps at all. So only 80% do; 10% become a random word, "
-      "10% stay as they are. The model has to name the true word at every chosen place, and nowhere else.");
+  /// Take a sentence, put [CLS] in front (a place to gather what the sentence means) and [SEP] behind it, and
+  /// choose 15% of its words. If all of them became [MASK], the model would never learn to look at words that
+  /// are no gap, yet later there are no gaps at all. So only 80% do; 10% become a random word, 10% stay as
+  /// they are. The model has to name the true word at every chosen place, and nowhere else.
   Rng rng(lesson.seed + 3);
   const std::vector<std::string> words = {"although", "the", "film",  "was", "very", "boring",
                                           ",",        "we",  "hated", "the", "end",  "."};
@@ -149,15 +144,13 @@ void making_gaps(Lesson& lesson, const Data& data) {
   const Bert model = new_bert(data.words, 64, 2, lesson.seed);
   const double of_gaps = loss_of_gaps(model.mlm_logits(model(many.tokens)), many.targets);
   const double of_all = mlm_loss(model, many).item();
-  lesson.equation("loss = −1/|gaps| Σ_{t in gaps} log P(x_t | sentence with gaps)");
+  /// $$ loss = −1/|gaps| Σ_{t in gaps} log P(x_t | sentence with gaps) $$
   lesson.claim(
       std::fabs(of_gaps - of_all) < 1e-3,
       "before training the loss is {:.3f}, and {:.3f} if the gaps are cut out and measured alone: no other "
       "word counts; blind guessing among {} words costs {:.3f}",
       of_all, of_gaps, data.words.vocabulary.size(), std::log(double(data.words.vocabulary.size())));
 }
-
-// 2. Two sentences
 
 struct PairInput {
   Tokens tokens;               // (B, T)
@@ -197,12 +190,12 @@ double share_right(const Tensor& logits, const IntTensor& labels) {
   return right / asked;
 }
 
+/// ## Did it follow? Segments and [CLS]
+///
+/// BERT's second game: two sentences in one row. A token's embedding is then the sum of three: word,
+/// position, and segment (0 for the first sentence, 1 for the second). From the state of [CLS] a head says
+/// whether the second sentence really followed in the text. Half of the pairs are true.
 void next_sentence(Lesson& lesson) {
-  lesson.section("Did it follow? Segments and [CLS]");
-  lesson.say(
-      "BERT's second game: two sentences in one row. A token's embedding is then the sum of three: word, "
-      "position, and segment (0 for the first sentence, 1 for the second). From the state of [CLS] a head "
-      "says whether the second sentence really followed in the text. Half of the pairs are true.");
   lesson.print("  tokens    [CLS] Anna had a dog . [SEP] one day she took a red ball to the park . [SEP]");
   lesson.print("  segments    0    0    0  0  0  0   0    1   1   1   1   1  1   1   1  1   1   1   1");
   const Stories pairs = load_stories(lesson.fast ? 150 : 600, lesson.seed);
@@ -224,13 +217,10 @@ void next_sentence(Lesson& lesson) {
   const double right = share_right(model.nsp_logits(model(test.tokens, test.segments)), test.labels);
   lesson.claim(right > (lesson.fast ? 0.52 : 0.65), "on unseen stories it is right on {:.0f}% of pairs",
                100 * right);
-  lesson.say(
-      "Is that understanding? Mostly not: a sentence like `Anna was happy` cannot come second in a story, "
-      "whoever it is about. The game can be won by the kind of sentence alone. RoBERTa found that BERT gets "
-      "no worse without it, and dropped it. So do we from here on.");
+  /// Is that understanding? Mostly not: a sentence like `Anna was happy` cannot come second in a story,
+  /// whoever it is about. The game can be won by the kind of sentence alone. RoBERTa found that BERT gets no
+  /// worse without it, and dropped it. So do we from here on.
 }
-
-// 3. Pre-training, and a gap filled both ways
 
 Bert pretrain(Lesson& lesson, const Data& data, std::vector<double>& curve) {
   const Bert model = new_bert(data.words, 64, 2, lesson.seed);
@@ -316,7 +306,7 @@ std::vector<viz::Token> best_words(const std::vector<double>& p, const Words& wo
 }
 
 Bert both_ways(Lesson& lesson, const Data& data) {
-  lesson.section("A gap filled both ways");
+  /// ## A gap filled both ways
   std::vector<double> curve;
   const Bert bert = pretrain(lesson, data, curve);
   lesson.picture("pretraining.png",
@@ -343,11 +333,10 @@ Bert both_ways(Lesson& lesson, const Data& data) {
   std::vector<viz::Token> seen(gap.begin(), gap.begin() + place);
   seen.insert(seen.begin(), viz::Token("[CLS]"));
   gap.insert(gap.begin(), viz::Token("[CLS]"));
-  lesson.say(
-      "Which word is missing in `____ the film was boring, we loved the song`? Whoever reads on knows: the "
-      "comma between two opinions that differ needs an `although`. A causal model of the same size, trained "
-      "on the same sentences, has to say it before it has read anything. (It takes fewer steps, but each "
-      "asks for every word, not for 15%: more answers in all, and its loss has levelled off.)");
+  /// Which word is missing in `____ the film was boring, we loved the song`? Whoever reads on knows: the
+  /// comma between two opinions that differ needs an `although`. A causal model of the same size, trained on
+  /// the same sentences, has to say it before it has read anything. (It takes fewer steps, but each asks for
+  /// every word, not for 15%: more answers in all, and its loss has levelled off.)
   lesson.picture(
       "both_ways.png",
       viz::token_rows({{.name = "BERT reads", .detail = "both sides", .tokens = gap},
@@ -371,7 +360,7 @@ Bert both_ways(Lesson& lesson, const Data& data) {
                "another sign in place of the comma moves BERT's probabilities by {:.3f}, GPT's by {:.0f}",
                bert_change, gpt_change);
   const Sides sides = compare_sides(data, bert, gpt, lesson.fast ? 60 : 300);
-  lesson.say("One gap in each of many unseen sentences, at any place. How surprising is the true word?");
+  /// One gap in each of many unseen sentences, at any place. How surprising is the true word?
   if (lesson.fast)
     lesson.say("BERT {:.2f} nats, the causal model {:.2f} (--fast trains too briefly to tell more).",
                sides.both, sides.left);
@@ -380,8 +369,6 @@ Bert both_ways(Lesson& lesson, const Data& data) {
                  sides.left);
   return bert;
 }
-
-// 4. Fine-tuning
 
 double sentence_accuracy(const Bert& model, const Classifier& head, const std::vector<Example>& test) {
   const NoGrad no_grad;
@@ -417,8 +404,8 @@ Tensor imitation_loss(const Tensor& student, const Tensor& teacher, real tempera
   return mean(surprise) * (temperature * temperature);
 }
 
+/// ## Fine-tuned, frozen, from scratch, distilled
 void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
-  lesson.section("Fine-tuned, frozen, from scratch, distilled");
   const Index few = lesson.fast ? 100 : 200;
   const std::vector<Example> labelled(data.training.begin(), data.training.begin() + few);
   lesson.say(
@@ -483,17 +470,16 @@ void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
         accuracy[0] > accuracy[2] && accuracy[0] > 65,
         "with the same {} labels the pre-trained model gets {:.1f}% and the one from scratch {:.1f}%", few,
         accuracy[0], accuracy[2]);
-  lesson.say(
-      "Frozen does badly here: no gap ever asked anything of [CLS], so its state was never made to sum up "
-      "the sentence.");
+  /// Frozen does badly here: no gap ever asked anything of [CLS], so its state was never made to sum up the
+  /// sentence.
   lesson.say(
       "DistilBERT's idea: the student, {:.1f} times smaller, sees no labels at all. It copies the teacher's "
       "softened answers (temperature 2) on {} sentences without labels: `0.7 to 0.3` says more than `yes`.",
       double(large) / double(small), data.training.size());
-  lesson.equation("loss = τ² · KL( softmax(teacher/τ) ‖ softmax(student/τ) )");
-  lesson.say(
-      "(The code minimises the cross-entropy of the two instead: larger by the teacher's entropy, which the "
-      "student cannot change, so the gradient is the same.)");
+  /// $$ loss = τ² · KL( softmax(teacher/τ) ‖ softmax(student/τ) ) $$
+  ///
+  /// (The code minimises the cross-entropy of the two instead: larger by the teacher's entropy, which the
+  /// student cannot change, so the gradient is the same.)
   lesson.claim(
       large > 4 * small && accuracy[4] > accuracy[0] - (lesson.fast ? 40 : 25),
       "the student has {} numbers instead of {}, and {:.1f}% where its teacher has {:.1f}% and the same "
@@ -501,10 +487,8 @@ void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
       small, large, accuracy[4], accuracy[0], accuracy[3]);
 }
 
-// 5. A head on every token
-
+/// ## A second head: a tag for every word
 void tag_words(Lesson& lesson, const Data& data, const Bert& pretrained) {
-  lesson.section("A second head: a tag for every word");
   lesson.say(
       "The same model, another head: {} parts of speech, from the state of every token instead of [CLS]. A "
       "word alone does not tell: in `they play the film` the word `play` is a verb, in `we liked the play` a "
@@ -544,10 +528,8 @@ void tag_words(Lesson& lesson, const Data& data, const Bert& pretrained) {
       "A tag for every word", "`play` is tagged by what stands around it.");
 }
 
-// 6. RoBERTa: new gaps every time
-
+/// ## New gaps every time
 void dynamic_masking(Lesson& lesson, const Data& data) {
-  lesson.section("New gaps every time");
   const Index few = 64, steps = lesson.fast ? 150 : 600;
   lesson.say(
       "BERT's gaps were made once, before training: in every epoch the same words were missing. RoBERTa "

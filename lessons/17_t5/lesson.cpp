@@ -1,11 +1,9 @@
-// Lesson 17. Can every task be the same task?
-//
-// BERT (lesson 16) needs a new head for every task. T5, the Text-To-Text Transfer Transformer, needs none:
-// the question is text, the answer is text, and what is asked stands in front. "opinion: I love this film."
-// -> "positive". So one encoder-decoder, one loss and one way of decoding serve everything.
-//
-// It is first taught on text that nobody had to label: spans are taken out of it, each replaced by a
-// sentinel, and the decoder writes what was there. That game is called span corruption.
+/// BERT (lesson 16) needs a new head for every task. T5, the Text-To-Text Transfer Transformer, needs none:
+/// the question is text, the answer is text, and what is asked stands in front. "opinion: I love this film."
+/// -> "positive". So one encoder-decoder, one loss and one way of decoding serve everything.
+///
+/// It is first taught on text that nobody had to label: spans are taken out of it, each replaced by a
+/// sentinel, and the decoder writes what was there. That game is called span corruption.
 #include <algorithm>  // count, find, max_element
 #include <cmath>      // fabs, log
 #include <iterator>   // ssize
@@ -31,21 +29,17 @@ std::string joined(const Words& words) {
   return text;
 }
 
-// 1. One format
-
+/// ## Text in, text out
+///
+/// A prefix says what is wanted, the answer is written out as words, even a class or a number:
 void text_to_text(Lesson& lesson) {
-  lesson.section("Text in, text out");
-  lesson.say("A prefix says what is wanted, the answer is written out as words, even a class or a number:");
   lesson.table({"input", "target"}, {{"translate English to French: The cat sleeps.", "Le chat dort."},
                                      {"opinion: I love this film.", "positive"},
                                      {"similarity from 0 to 5: A dog runs. A dog is running.", "4.6"},
                                      {"summarize: (a page of news)", "(two sentences)"}});
-  lesson.say(
-      "Nothing in the model knows of tasks: the prefix is only more words for the encoder. mT5 is the same "
-      "recipe on text in 101 languages.");
+  /// Nothing in the model knows of tasks: the prefix is only more words for the encoder. mT5 is the same
+  /// recipe on text in 101 languages.
 }
-
-// 2. Span corruption, by hand
 
 struct Holes {
   Words input, target;
@@ -88,12 +82,12 @@ viz::Image holes_picture(const Words& text, const std::vector<int>& hole, const 
   return viz::token_rows({whole, input, target}, {.title = "One sentence, corrupted"});
 }
 
+/// ## Taking spans out
 void span_corruption(Lesson& lesson) {
-  lesson.section("Taking spans out");
   const Words text = {"Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"};
   const std::vector<int> hole = {-1, -1, 0, 0, -1, -1, -1, -1, 1, -1};
   const Holes holes = take_out(text, hole);
-  lesson.say("The example of the T5 paper, with two spans taken out by hand:");
+  /// The example of the T5 paper, with two spans taken out by hand:
   lesson.print("  text     {}", joined(text));
   lesson.print("  input    {}", joined(holes.input));
   lesson.print("  target   {}", joined(holes.target));
@@ -112,7 +106,7 @@ void span_corruption(Lesson& lesson) {
                "input and target together hold all: restore_spans gives the {} words back, in order",
                restored.size());
 
-  lesson.say("In training the spans fall at random: 15% of the tokens, 3 in a span on average. Measured:");
+  /// In training the spans fall at random: 15% of the tokens, 3 in a span on average. Measured:
   Rng rng(lesson.seed);
   Index tokens = 0, taken = 0, spans = 0, written = 0, same = 0, texts = 200;
   for (Index n = 0; n < texts; ++n) {
@@ -137,14 +131,12 @@ void span_corruption(Lesson& lesson) {
                100 * cost);
 }
 
-// 3. Bytes
-
+/// ## Bytes instead of words
+///
+/// A vocabulary of words cannot read a word it has not seen. ByT5 is T5 on bytes: 256 symbols, nothing
+/// unknown, any language, and a typo is only one other byte. The price is length (so its spans are 20 bytes
+/// long on average, its encoder deep and its decoder shallow):
 void bytes(Lesson& lesson) {
-  lesson.section("Bytes instead of words");
-  lesson.say(
-      "A vocabulary of words cannot read a word it has not seen. ByT5 is T5 on bytes: 256 symbols, nothing "
-      "unknown, any language, and a typo is only one other byte. The price is length (so its spans are 20 "
-      "bytes long on average, its encoder deep and its decoder shallow):");
   const WordVocabulary by_word = WordVocabulary::learn({"Thank you for inviting me"});
   const ByteVocabulary by_byte;
   std::vector<std::vector<std::string>> rows;
@@ -163,15 +155,13 @@ void bytes(Lesson& lesson) {
                unknown);
 }
 
-// 4. Distance as a number on the scores
-
+/// ## Distance inside the softmax
+///
+/// T5 adds no positions to its words. Each head has one learned number for each bucket of distance, added
+/// to the score before the softmax (lesson 09), the same in all layers of a stack:
+///
+/// $$ score(i, j) = q_i · k_j + b_head[bucket(j − i)]        no ÷ √d_k: the initial weights see to that $$
 void relative_bias(Lesson& lesson) {
-  lesson.section("Distance inside the softmax");
-  lesson.say(
-      "T5 adds no positions to its words. Each head has one learned number for each bucket of distance, "
-      "added to the score before the softmax (lesson 09), the same in all layers of a stack:");
-  lesson.equation(
-      "score(i, j) = q_i · k_j + b_head[bucket(j − i)]        no ÷ √d_k: the initial weights see to that");
   viz::Numbers distance, both, behind, past;  // the decoder has only what is behind
   for (Index d = -160; d <= 160; ++d) {
     distance.push_back(double(d));
@@ -200,8 +190,6 @@ void relative_bias(Lesson& lesson) {
                "the bias depends on the distance alone, and 128 and 5,000 steps back share bucket {}",
                t5_bucket(-128, false));
 }
-
-// 5. One small model, three tasks
 
 const Words names = {"Anna",  "Ben",   "Clara", "Daniel", "Emma", "Felix",
                      "Grace", "Henry", "Lucy",  "Max",    "Nora", "Oscar"};
@@ -360,8 +348,8 @@ bool filled_right(const Stories& stories, const std::vector<int>& written, const
   return holes.count(sentinel) && holes.at(sentinel) == by_hole(stories, target)[sentinel];
 }
 
+/// ## One small T5, three tasks
 void small_t5(Lesson& lesson) {
-  lesson.section("One small T5, three tasks");
   const Stories stories = read_stories(lesson.fast ? 1000 : 4000, 2 * lesson.seed);
   Stories unseen = read_stories(110, 2 * lesson.seed + 1, &stories.vocabulary);
   if (unseen.stories.size() > 100) unseen.stories.erase(unseen.stories.begin() + 100, unseen.stories.end());
@@ -412,8 +400,7 @@ void small_t5(Lesson& lesson) {
       first_right = n;
     }
   const Story& shown = unseen.stories[first_right];
-  lesson.say(
-      "A new story (the first in which a hole is filled right), and the same model asked three times:");
+  /// A new story (the first in which a hole is filled right), and the same model asked three times:
   lesson.say("{}", stories.vocabulary.decode(shown.text));
   lesson.table({"prefix", "written", "right"},
                {{"who:", words_of(named[first_right]), stories.vocabulary.token(shown.who)},

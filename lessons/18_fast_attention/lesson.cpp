@@ -1,13 +1,13 @@
-// Lesson 18. Why does length hurt, and what can be done?
-//
-// Attention compares each token with each: T tokens, T² scores. Twice the text is four times the work, and,
-// if the matrix of weights is kept, four times the memory. Three answers, which can be combined:
-//
-//   tiles     never hold the matrix: read the keys in tiles, keep a running softmax    the same numbers
-//   window    look only at the nearest w keys                                          T·w instead of T²
-//   GQA       several query heads share one head of keys and values                    a smaller cache
-//
-// B batch, T queries, S keys, H heads, D the size of a head, w the window.
+/// Attention compares each token with each: T tokens, T² scores. Twice the text is four times the work, and,
+/// if the matrix of weights is kept, four times the memory. Three answers, which can be combined:
+///
+/// | answer | how | what comes of it |
+/// |---|---|---|
+/// | tiles | never hold the matrix: read the keys in tiles, keep a running softmax | the same numbers |
+/// | window | look only at the nearest w keys | T·w instead of T² |
+/// | GQA | several query heads share one head of keys and values | a smaller cache |
+///
+/// Letters for sizes: B batch, T queries, S keys, H heads, D the size of a head, w the window.
 #include <algorithm>   // max, min
 #include <chrono>      // steady_clock
 #include <cmath>       // exp, sqrt
@@ -56,22 +56,19 @@ Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index 
           .output);
 }
 
-// 1. What grows
-
+/// ## The square
+///
+/// Every token looks at every token, so each head of each layer has a matrix of T × T weights. To train,
+/// all of them are kept until the gradient comes back. For 12 layers of 12 heads, 4 bytes a weight:
 void the_square(Lesson& lesson) {
-  lesson.section("The square");
-  lesson.say(
-      "Every token looks at every token, so each head of each layer has a matrix of T × T weights. To train, "
-      "all of them are kept until the gradient comes back. For 12 layers of 12 heads, 4 bytes a weight:");
   std::vector<std::vector<std::string>> rows;
   for (const double T : {1024.0, 8192.0, 65536.0})
     rows.push_back({fmt::format("{:.0f}", T), fmt::format("{:.0f} million", T * T / 1e6),
                     size_text(12 * 12 * T * T * 4)});
   lesson.table({"T", "weights of one head", "weights of the model"}, rows);
 
-  lesson.say(
-      "And measured: one head of 32 channels, computed step by step. Every number of this library comes from "
-      "a pool that counts, so the worst moment is known to the byte:");
+  /// And measured: one head of 32 channels, computed step by step. Every number of this library comes from a
+  /// pool that counts, so the worst moment is known to the byte:
   const NoGrad no_grad;
   Rng rng(lesson.seed);
   rows.clear();
@@ -87,8 +84,6 @@ void the_square(Lesson& lesson) {
   lesson.table({"T", "the input", "needed at the peak", "growth"}, rows);
   lesson.claim(growth > 3.3 && growth < 4.3, "twice the tokens need {:.1f} times the memory", growth);
 }
-
-// 2. A softmax that reads its row once
 
 // What is known of a part of one query's row: its largest score m, the sum ℓ of exp(score − m), and the
 // values added up with these same factors, o. For no word at all: −∞, 0, 0.
@@ -133,15 +128,14 @@ double whole_row(const std::vector<double>& scores, const std::vector<double>& v
   return output;
 }
 
+/// ## A softmax that reads its row once
+///
+/// The matrix is only a step on the way: what is wanted is a sum of values. Softmax seems to need the whole
+/// row first (its maximum and its sum), but two parts of a row, each with a maximum m, a sum ℓ of exp(s −
+/// m) and a sum o of exp(s − m) v of its own, can be merged into one:
+///
+/// $$ m = max(m_a, m_b)    ℓ = ℓ_a·exp(m_a − m) + ℓ_b·exp(m_b − m)    o = o_a·exp(m_a − m) + o_b·exp(m_b − m) $$
 void online_softmax(Lesson& lesson) {
-  lesson.section("A softmax that reads its row once");
-  lesson.say(
-      "The matrix is only a step on the way: what is wanted is a sum of values. Softmax seems to need the "
-      "whole row first (its maximum and its sum), but two parts of a row, each with a maximum m, a sum ℓ of "
-      "exp(s − m) and a sum o of exp(s − m) v of its own, can be merged into one:");
-  lesson.equation(
-      "m = max(m_a, m_b)    ℓ = ℓ_a·exp(m_a − m) + ℓ_b·exp(m_b − m)    o = o_a·exp(m_a − m) + "
-      "o_b·exp(m_b − m)");
   const std::vector<std::string> words = {"the", "cat", "drank", "milk", "because", "it"};
   const std::vector<double> scores = {0.2, 2.4, 0.5, 1.1, 0.1, 3.0};
   const std::vector<double> alive = {0.0, 1.0, 0.1,
@@ -161,10 +155,9 @@ void online_softmax(Lesson& lesson) {
                     fmt::format("{:.3f}", row.output / row.sum)});
   }
   lesson.table({"tile", "scores", "m", "shrinks what was read", "and the tile", "ℓ", "o", "o / ℓ"}, rows);
-  lesson.say(
-      "Before the first tile there is nothing to shrink. The second has no larger score: it shrinks itself, "
-      "by exp(1.1 − 2.4). The third one has, so all that came before is multiplied by exp(2.4 − 3.0). At "
-      "every moment o / ℓ is right for the words read so far.");
+  /// Before the first tile there is nothing to shrink. The second has no larger score: it shrinks itself, by
+  /// exp(1.1 − 2.4). The third one has, so all that came before is multiplied by exp(2.4 − 3.0). At every
+  /// moment o / ℓ is right for the words read so far.
   const double whole = whole_row(scores, alive), tiles = in_tiles(scores, alive, 2);
   lesson.claim(std::fabs(whole - tiles) < 1e-12, "the whole row gives {:.6f}, three tiles give {:.6f}", whole,
                tiles);
@@ -179,8 +172,6 @@ void online_softmax(Lesson& lesson) {
                "scores of 3,000 do no harm (`it` takes all, {:.1f}): exp never sees more than 0",
                in_tiles(huge, alive, 2));
 }
-
-// 3. All queries, and vectors for values
 
 // The same with matrices, all queries at once: a tile is some columns of the scores, and every query has its
 // own m and ℓ. q (T,D), k (S,D), v (S,E) -> (T,E)
@@ -201,12 +192,12 @@ Tensor tiled_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index 
   return out / total;  // once, at the end
 }
 
+/// ## Attention in tiles
+///
+/// The same with vectors for values and for every query: the output itself is the running o. Queries T =
+/// 33, keys S = 50, heads of 8; what is held besides the output is a tile of scores per query, not all
+/// 1,650.
 void tiles(Lesson& lesson) {
-  lesson.section("Attention in tiles");
-  lesson.say(
-      "The same with vectors for values and for every query: the output itself is the running o. Queries T = "
-      "33, keys S = 50, heads of 8; what is held besides the output is a tile of scores per query, not all "
-      "1,650.");
   const NoGrad no_grad;
   Rng rng(lesson.seed);
   const Tensor q = normal({33, 8}, rng), k = normal({50, 8}, rng), v = normal({50, 8}, rng);
@@ -227,8 +218,6 @@ void tiles(Lesson& lesson) {
   lesson.claim(worst < 1e-5, "any tile gives the same numbers: largest difference {:.1e}", worst);
 }
 
-// 4. Time and memory against length
-
 struct Cost {
   double forward_bytes, training_bytes, seconds;
 };
@@ -244,8 +233,8 @@ Cost cost_of(const std::function<Tensor()>& forward) {
   return cost;
 }
 
+/// ## Time and memory against length
 void against_length(Lesson& lesson) {
-  lesson.section("Time and memory against length");
   const Index heads = 4, D = 32;
   lesson.say(
       "The op `attention` of core/ops.hpp is this idea at full speed: tiles of 96 queries by 128 keys that "
@@ -293,9 +282,8 @@ void against_length(Lesson& lesson) {
                lengths[last - 1], lengths[last], plain_growth, fused_growth);
   lesson.claim(plain_training[last] > 4 * fused_training[last], "at T = {} that is {:.0f} times less memory",
                lengths[last], plain_training[last] / fused_training[last]);
-  lesson.say(
-      "The time still grows with T²: no comparison was left out. It is shorter for long texts, because "
-      "scores that stay in the processor's cache need not travel to memory and back.");
+  /// The time still grows with T²: no comparison was left out. It is shorter for long texts, because scores
+  /// that stay in the processor's cache need not travel to memory and back.
   const viz::Image memory = viz::line_chart({{.name = "plain", .y = plain_bytes, .x = T_axis, .points = true},
                                              {.name = "tiled", .y = fused_bytes, .x = T_axis, .points = true},
                                              {.name = "plain, training",
@@ -330,8 +318,6 @@ void against_length(Lesson& lesson) {
       "(T); in time both are T², and `tiled` is lower where T is large.");
 }
 
-// 5. Look only nearby
-
 // Which outputs move when token 0 changes, after each of `layers` layers of causal attention in a window.
 Tensor reach(Index T, Index window, Index layers, Rng& rng) {
   const NoGrad no_grad;
@@ -348,8 +334,8 @@ Tensor reach(Index T, Index window, Index layers, Rng& rng) {
   return moved;
 }
 
+/// ## A sliding window
 void windows(Lesson& lesson) {
-  lesson.section("A sliding window");
   const Index T = 16, window = 4, layers = 4;
   lesson.say(
       "If most of what a word needs is near, look only there: query i sees key j if 0 ≤ i − j < w, itself "
@@ -375,9 +361,8 @@ void windows(Lesson& lesson) {
   for (Index layer = 0; layer <= layers; ++layer)
     for (Index t = 0; t < T; ++t)
       as_far_as_said = as_far_as_said && (moved(layer, t) != 0) == (t <= layer * (window - 1));
-  lesson.say(
-      "Far tokens are not lost, only further away: layer 1 hands on what layer 2 passes further. Token 0 is "
-      "changed; which outputs move?");
+  /// Far tokens are not lost, only further away: layer 1 hands on what layer 2 passes further. Token 0 is
+  /// changed; which outputs move?
   std::vector<std::string> names = {"input"};
   for (Index layer = 1; layer <= layers; ++layer) names.push_back(fmt::format("layer {}", layer));
   lesson.heatmap(matrix_of(moved), {.title = "moved by token 0", .row_labels = names, .low = 0, .high = 1});
@@ -416,21 +401,19 @@ void windows(Lesson& lesson) {
     rows.push_back(
         {fmt::format("{}", n), fmt::format("{:.2f} ms", 1e3 * full), fmt::format("{:.2f} ms", 1e3 * near)});
   }
-  lesson.say(
-      "What it buys in time, one head of 64, a window of 128 (tiles outside of it are never computed):");
+  /// What it buys in time, one head of 64, a window of 128 (tiles outside of it are never computed):
   lesson.table({"T", "causal, all", "causal, window 128"}, rows);
 }
 
-// 6. Share keys and values
-
+/// ## Fewer keys and values
+///
+/// A model that writes keeps the keys and values of everything so far (the cache of lesson 14). For long
+/// texts the cache, not the weights, fills the memory, and reading it is the time of a step. In
+/// grouped-query attention (GQA) several query heads share one head of keys and values; in multi-query
+/// attention (MQA) all do:
+///
+/// $$ cache = 2 (keys and values) · layers · T · kv heads · D · bytes a number $$
 void shared_heads(Lesson& lesson) {
-  lesson.section("Fewer keys and values");
-  lesson.say(
-      "A model that writes keeps the keys and values of everything so far (the cache of lesson 14). For long "
-      "texts the cache, not the weights, fills the memory, and reading it is the time of a step. In "
-      "grouped-query attention (GQA) several query heads share one head of keys and values; in multi-query "
-      "attention (MQA) all do:");
-  lesson.equation("cache = 2 (keys and values) · layers · T · kv heads · D · bytes a number");
   const NoGrad no_grad;
   const Index heads = 8, C = 64, written = 100;
   std::vector<std::vector<std::string>> rows;
@@ -480,15 +463,14 @@ void shared_heads(Lesson& lesson) {
                "GQA is MQA, group by group: two groups of four query heads give the same, difference {:.0e}",
                difference);
 
-  lesson.section("What each buys");
+  /// ## What each buys
   lesson.table({"", "the same numbers?", "work", "memory in training", "cache"},
                {{"plain", "yes", "T²", "T²", "T · H"},
                 {"tiles", "yes", "T²", "T", "T · H"},
                 {"window w", "no: sees less", "T · w", "T, in tiles", "w · H"},
                 {"GQA", "no: fewer keys to learn", "T²", "T, in tiles", "T · kv heads"}});
-  lesson.say(
-      "Tiles cost nothing in quality, so everybody uses them. A window and GQA change the model and have to "
-      "be trained in; they are often used together, the window in some layers only.");
+  /// Tiles cost nothing in quality, so everybody uses them. A window and GQA change the model and have to be
+  /// trained in; they are often used together, the window in some layers only.
 }
 
 }  // namespace

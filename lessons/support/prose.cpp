@@ -32,7 +32,7 @@ bool is_prose(std::string_view line, std::string_view& text) {
 // `void soft_lookup(Lesson& lesson) {`, which no other function contains.
 bool opens_section(std::string_view line) {
   return !line.empty() && line[0] != ' ' && line[0] != '/' && line.ends_with('{') &&
-         line.find("Lesson& lesson") != line.npos;
+         line.find("Lesson& lesson") != line.npos && line.find("const Lesson&") == line.npos;
 }
 
 std::string quoted(std::string_view text) {

@@ -16,7 +16,7 @@ constexpr const char* source =
     "#include <map>\n"
     "//// no prose\n"
     "/// Before \"it\" \\ begins.\n"
-    "int helper(int x) {\n"
+    "int helper(const Lesson& lesson) {\n"
     "  return x;  /// no prose either\n"
     "}\n"
     "void first(Lesson& lesson) {\n"
