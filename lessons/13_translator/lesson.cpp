@@ -9,13 +9,8 @@
 // transformer (11) and its training (12) only have to meet. What is left to do is told here: to put two
 // languages into one batch, to write a sentence when nobody dictates it, and to say how good it is. B batch,
 // S source time, T target time, C channels, V vocabulary.
-<<<<<<< HEAD
-#include <algorithm>   // find_if, max, min, min_element
+#include <algorithm>   // clamp, find_if, min, min_element
 #include <cmath>       // exp, fabs
-=======
-#include <algorithm>   // clamp, find_if, max, min, min_element
-#include <cmath>       // exp, log
->>>>>>> nn
 #include <filesystem>  // exists
 #include <iterator>    // ssize
 #include <optional>    // optional
