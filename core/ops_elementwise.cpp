@@ -204,8 +204,9 @@ Tensor sqrt(const Tensor& x) {
 }
 
 Tensor activate(const Tensor& x, Activation activation) {
+  const Shape& shape = x.shape();
   if (activation == Activation::none) return x;
-  const Tensor y = empty(x.shape());
+  const Tensor y = empty(shape);
   parallel_for(x.numel(), elementwise_grain, [&](Index begin, Index end) {
     kernels().activate(activation, end - begin, x.data() + begin, y.data() + begin);
   });
@@ -238,7 +239,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   Broadcast(shape, a.shape(), b.shape()).for_each([=](Index i, Index j, Index k) {
     z[i] = c[i] != 0 ? x[j] : y[k];
   });
-  return record(out, "where", {a, b}, [a, b, chosen](const Tensor& out) {
+  return record(out, "where", {a, b, chosen}, [a, b, chosen](const Tensor& out) {
     const real *c = chosen.data(), *g = grad_data(out);
     const Broadcast broadcast(out.shape(), a.shape(), b.shape());
     const auto dx = [=](Index i, Index, Index) { return c[i] != 0 ? g[i] : real{0}; };
