@@ -217,6 +217,7 @@ void backward(const Tensor& loss) {
 }
 
 std::string graphviz(const Tensor& output) {
+  if (!output) refuse_empty("Tensor");
   std::string text = "digraph {\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n";
   for (const Tensor& tensor : graph_of(output)) {
     Node* node = node_of(tensor);

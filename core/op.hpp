@@ -88,9 +88,9 @@ Tensor record(const Tensor& output, const char* op, const Inputs& inputs, Backwa
   return output;
 }
 
-// The way to a tensor's fields. Nobody outside core takes it.
+// The way to the fields of a tensor that is not empty. Nobody outside core takes it.
 struct TensorInternals {
-  static auto& of(const Tensor& tensor) { return tensor.body(); }
+  static auto& of(const Tensor& tensor) { return *tensor.body_.get(); }
 };
 
 inline Node* node_of(const Tensor& tensor) { return TensorInternals::of(tensor).node; }  // null for a leaf

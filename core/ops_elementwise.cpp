@@ -17,9 +17,9 @@ class Broadcast {
   Broadcast(const Shape& out, const Shape& a, const Shape& b) {
     Index a_size = 1, b_size = 1;  // elements of a and b to the right of this axis
     for (int i = 1; i <= out.rank(); ++i) {
-      const Index size = out[-i];
-      const Index a_step = i <= a.rank() && a[-i] > 1 ? a_size : 0,
-                  b_step = i <= b.rank() && b[-i] > 1 ? b_size : 0;
+      const Index size = out.end()[-i];
+      const Index a_step = i <= a.rank() && a.end()[-i] > 1 ? a_size : 0,
+                  b_step = i <= b.rank() && b.end()[-i] > 1 ? b_size : 0;
       if (a_step) a_size *= size;
       if (b_step) b_size *= size;
       if (size == 1) continue;

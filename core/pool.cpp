@@ -65,10 +65,12 @@ struct Closer {
   }
 };
 
-void* system_allocate(std::size_t bytes) {
+// Apart from pool_allocate, which runs several times per op and need not know what an error takes.
+[[gnu::noinline]] void* system_allocate(std::size_t bytes, std::size_t asked) {
   static thread_local Closer closer;
   void* block = nullptr;
-  if (posix_memalign(&block, alignment, bytes) != 0) return nullptr;
+  if (posix_memalign(&block, alignment, bytes) != 0)
+    fail("out of memory: the system refuses {} bytes ({:.1f} GiB)", asked, double(asked) / (1 << 30));
   ++pool.statistics.system_allocations;
   return block;
 }
@@ -81,8 +83,8 @@ void* pool_allocate(std::size_t bytes) {
   void* block = list;
   if (list)
     list = list->next;
-  else if (!(block = system_allocate(recycles ? bytes : asked)))
-    fail("out of memory: the system refuses {} bytes ({:.1f} GiB)", asked, double(asked) / (1 << 30));
+  else
+    block = system_allocate(recycles ? bytes : asked, asked);
   pool.statistics.bytes_in_use += std::int64_t(bytes);
   if (pool.statistics.bytes_in_use > pool.statistics.peak_bytes)
     pool.statistics.peak_bytes = pool.statistics.bytes_in_use;

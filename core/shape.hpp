@@ -58,8 +58,8 @@ class Shape {
     if (overflow || n < 0 || n > max_numel) refuse_sizes();
     return n;
   }
-  [[noreturn]] void refuse_axis(int axis) const;
-  [[noreturn]] void refuse_sizes() const;
+  [[noreturn, gnu::cold]] void refuse_axis(int axis) const;
+  [[noreturn, gnu::cold]] void refuse_sizes() const;
 
   Index dims_[max_rank] = {};  // zeros after the last axis
   int rank_ = 0;

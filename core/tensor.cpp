@@ -15,7 +15,8 @@ Counted<Storage> Storage::allocate(std::size_t data_bytes) {
   return Counted(new (pool_allocate(bytes)) Storage{.bytes = bytes});
 }
 
-Tensor::Tensor(const Shape& shape, Counted<Storage> storage, real* values)
+// Inline, because every op goes through here.
+[[gnu::always_inline]] inline Tensor::Tensor(const Shape& shape, Counted<Storage> storage, real* values)
     : body_(new (pool_allocate(sizeof(Body))) Body(shape, std::move(storage), values)) {}
 
 // A graph that is dropped without a backward is a chain of handles as long as the graph is deep. Bodies with
@@ -71,10 +72,11 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::zero_grad() const {
-  body().has_grad = false;
-  if (in_block()) return;
-  body().grad_storage = {};
-  body().grad = nullptr;
+  Body& fields = body();
+  fields.has_grad = false;
+  if (fields.in_block) return;
+  fields.grad_storage = {};
+  fields.grad = nullptr;
 }
 
 Tensor Tensor::detach() const { return Tensor(shape(), body().storage, data()); }
@@ -82,11 +84,12 @@ Tensor Tensor::detach() const { return Tensor(shape(), body().storage, data()); 
 void Tensor::move_to_block(const Tensor& values, const Tensor& gradients, Index offset) const {
   zero_grad();
   std::copy(data(), data() + numel(), values.data() + offset);
-  body().storage = values.body().storage;
-  body().values = values.data() + offset;
-  body().grad_storage = gradients.body().storage;
-  body().grad = gradients.data() + offset;
-  body().in_block = true;
+  Body& fields = body();
+  fields.storage = values.body().storage;
+  fields.values = values.data() + offset;
+  fields.grad_storage = gradients.body().storage;
+  fields.grad = gradients.data() + offset;
+  fields.in_block = true;
 }
 
 void Tensor::leave_block() const {

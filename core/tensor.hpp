@@ -70,7 +70,8 @@ struct alignas(64) Storage {
   static Counted<Storage> allocate(std::size_t data_bytes);
 };
 
-[[noreturn]] void refuse_empty(const char* type);  // throws: nothing was ever assigned to this handle
+[[noreturn, gnu::cold]] void refuse_empty(
+    const char* type);  // throws: nothing was ever assigned to this handle
 
 class Tensor {
  public:

@@ -4,9 +4,11 @@
 #include <limits>    // numeric_limits
 
 #include "nn/linear.hpp"
+#include "optim/checkpoint.hpp"
 #include "optim/optimizer.hpp"
 #include "optim/schedule.hpp"
 #include "small_models.hpp"
+#include "temporary_folder.hpp"
 
 namespace attn {
 namespace {
@@ -203,6 +205,43 @@ TEST_CASE("a frozen parameter keeps its bits whatever the optimizer, and the oth
     all->step(0.1);
     for (Index i = 0; i < 7; ++i) CHECK(b(i) != before(i));
   }
+}
+
+TEST_CASE("a fine-tuning run resumes with the same bits; what is frozen is in its checkpoint, too") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path / "run.safetensors").string();
+  struct Run {
+    Rng rng{1};
+    Linear body{3, 4, rng}, head{4, 2, rng};
+    Adam optimizer;
+    Run() : optimizer(list(), adamw(0.1)) {
+      body.weight.requires_grad(false);
+      body.bias.requires_grad(false);
+    }
+    ParameterList list() const {
+      ParameterList all;
+      all.add_layer("body", body);
+      all.add_layer("head", head);
+      return all;
+    }
+    void steps(int count) {
+      for (int i = 0; i < count; ++i) {
+        const Tensor y = head(body(random_tensor({5, 3}, std::uint64_t(optimizer.steps)), Activation::tanh));
+        backward(mean(y * y));
+        optimizer.step(0.01);
+      }
+    }
+  };
+  Run whole, first, second;
+  whole.steps(5);
+  first.steps(2);
+  save_checkpoint(path, first.optimizer, first.rng);
+  for (const Parameter& parameter : second.list())  // another model that gets these weights
+    for (Index i = 0; i < parameter.tensor.numel(); ++i) parameter.tensor.data()[i] = 7;
+  Checkpoint(path).read_into(second.optimizer, second.rng);
+  second.steps(3);
+  CHECK(same_bits(second.head.weight, whole.head.weight));
+  CHECK(same_bits(second.body.weight, Run().body.weight));
 }
 
 TEST_CASE("a layer may be frozen between forward and backward") {
