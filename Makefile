@@ -151,7 +151,7 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 test-all:
 	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS) build/coach build/tests/coach $(ANSWERS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons \
+	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons tests/commands \
 	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
 
 .PHONY: san tsan

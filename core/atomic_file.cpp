@@ -46,8 +46,14 @@ bool is_file_at(int descriptor, const std::string& path) {
 // renamed or removed the file whose lock we then hold: it is no longer the one at `path`, and we start over.
 int open_locked(const std::string& path) {
   for (;;) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    // Without O_NONBLOCK, opening a pipe of this name would wait for its reader.
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (file < 0) fail_with_errno("create", path);
+    struct stat status {};
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+      ::close(file);
+      fail("write_file: cannot create {}: something that is not a file is there", path);
+    }
     // A file system without locks refuses at once: then we go on, and only simultaneous writers are at risk.
     while (::flock(file, LOCK_EX) != 0 && errno == EINTR) continue;
     if (is_file_at(file, path)) return file;
@@ -73,10 +79,15 @@ void sync_folder(const std::filesystem::path& path) {
   if (::fsync(descriptor) != 0 && errno != EINVAL) fail_with_errno("sync the folder", folder);
 }
 
-}  // namespace
-
-void write_file_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& pieces) {
+// The path that is really written, with its folder made.
+std::filesystem::path prepared(std::filesystem::path path) {
   std::error_code problem;
+  for (int links = 0; std::filesystem::is_symlink(path, problem); ++links) {
+    if (links == 40) fail("write_file: {} leads through too many symbolic links", path.string());
+    path = path.parent_path() / std::filesystem::read_symlink(path, problem);
+  }
+  problem.clear();  // that nothing is there yet is none
+  if (!path.has_filename()) fail("write_file: {} names a folder, not a file", path.string());
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), problem);
   if (problem)
     fail("write_file: cannot make the folder {}: {}", path.parent_path().string(), problem.message());
@@ -84,7 +95,19 @@ void write_file_atomically(const std::filesystem::path& path, const std::vector<
   const std::filesystem::file_status status = std::filesystem::status(path, problem);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     fail("write_file: {} is there already and is not a regular file", path.string());
+  return path;
+}
 
+}  // namespace
+
+void check_writable(const std::filesystem::path& path) {
+  const std::string temporary = prepared(path).string() + ".tmp";
+  const Descriptor file(open_locked(temporary));
+  ::unlink(temporary.c_str());
+}
+
+void write_file_atomically(const std::filesystem::path& wanted, const std::vector<std::string_view>& pieces) {
+  const std::filesystem::path path = prepared(wanted);
   const std::string target = path.string(), temporary = target + ".tmp";
   const Descriptor file(open_locked(temporary));
   try {

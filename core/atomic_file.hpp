@@ -5,8 +5,9 @@
 // The pieces go, one after another, into `<path>.tmp` beside the target; that file is synced to the disk and
 // renamed over the target, and the folder is synced. At any time, and after a crash, a SIGKILL or a full
 // disk, the path holds the old file or the new one, complete. A kill can leave the `.tmp` behind: the next
-// write to the same path overwrites it. Two writers of one path take turns, and the later one wins. Missing
-// parent folders are made. Cost: two syncs, a few milliseconds on a disk. POSIX only.
+// write to the same path overwrites it. Two writers of one path take turns, and the later one wins. A
+// symbolic link stays: the file it names is replaced. Missing parent folders are made. Cost: two syncs, a few
+// milliseconds on a disk. POSIX only.
 #pragma once
 
 #include <filesystem>   // path
@@ -14,6 +15,10 @@
 #include <vector>       // vector
 
 namespace attn {
+
+// Throws if a file could not be written there now: a folder, a place without permission. Makes the parent
+// folders. For programs that would otherwise fail at the end of their work.
+void check_writable(const std::filesystem::path& path);
 
 // Throws, saying what could not be done and why; the target is then as it was and the temporary is gone.
 void write_file_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);

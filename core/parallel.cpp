@@ -2,19 +2,23 @@
 
 #include <omp.h>  // omp_get_max_threads, omp_in_parallel
 
+#include <algorithm>  // clamp
+
 #include "core/error.hpp"
 
 namespace attn {
 namespace {
 
-int threads = omp_get_max_threads();
+// OMP_NUM_THREADS may ask for more than the system can start.
+int threads = std::clamp(omp_get_max_threads(), 1, most_threads);
 
 }  // namespace
 
 int thread_count() { return threads; }
 
 void set_thread_count(int count) {
-  if (count < 1) fail("threads: {} is not a number of threads; give 1 or more", count);
+  if (count < 1 || count > most_threads)
+    fail("threads: {} is not a number of threads; give 1 to {}", count, most_threads);
   threads = count;
 }
 

@@ -11,8 +11,9 @@
 
 namespace attn {
 
+constexpr int most_threads = 256;
 int thread_count();
-void set_thread_count(int threads);  // at least 1; the default is OMP_NUM_THREADS or the number of cores
+void set_thread_count(int threads);  // 1 to most_threads; the default: OMP_NUM_THREADS or the number of cores
 bool in_parallel();
 
 constexpr Index elementwise_grain = 16384;  // below this, an elementwise loop is not worth a second thread

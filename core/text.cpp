@@ -143,6 +143,12 @@ std::string wrapped(std::string_view text, const Wrapping& wrapping) {
   return result;
 }
 
+std::string single_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
+  return text;
+}
+
 bool on_terminal(std::FILE* stream) { return isatty(fileno(stream)) != 0; }
 
 bool in_color() {

@@ -88,6 +88,8 @@ struct Wrapping {
 std::vector<std::string> wrap(std::string_view text, const Wrapping& wrapping = {});
 std::string wrapped(std::string_view text, const Wrapping& wrapping = {});  // each line with its line end
 
+std::string single_line(std::string text);  // line ends, tabs and all control characters become blanks
+
 // The terminal.
 
 bool on_terminal(std::FILE* stream = stdout);

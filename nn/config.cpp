@@ -46,7 +46,7 @@ Value value_named(const char* setting, const std::string& name) {
     if (name == row.second) return row.first;
     known += (known.empty() ? "" : ", ") + std::string(row.second);
   }
-  fail("{}: '{}' is not one of {}", setting, name, known);
+  fail("{}: '{:.60}' is not one of {}", setting, name, known);
 }
 
 // Every setting once, in order: writing and reading use the same list.
@@ -103,7 +103,8 @@ struct FromJson {
     try {
       json[setting].get_to(value);
     } catch (const nlohmann::json::exception&) {
-      fail("configuration: '{}' has a value of the wrong kind: {}", setting, json[setting].dump());
+      fail("configuration: '{}' has a value of the wrong kind: {:.60}", setting,
+           json[setting].dump(-1, ' ', true));
     }
   }
 };
@@ -111,12 +112,25 @@ struct FromJson {
 }  // namespace
 
 void TransformerConfig::check() const {
+  // Far above any model that this machine could run. Settings come from files, too: within these ceilings no
+  // product of sizes overflows, and nothing that is built from the settings alone is large.
+  const auto at_most = [](const char* setting, Index value, Index most) {
+    if (value > most) fail("configuration: {} is {}; it may be at most {}", setting, value, most);
+  };
+  at_most("source_vocabulary", source_vocabulary, Index{1} << 30);
+  at_most("vocabulary", vocabulary, Index{1} << 30);
+  at_most("d_model", d_model, Index{1} << 20);
+  at_most("d_ff", d_ff, Index{1} << 22);
+  at_most("encoder_layers", encoder_layers, 1000);
+  at_most("decoder_layers", decoder_layers, 1000);
+  at_most("max_length", max_length, 1'000'000);
   if (vocabulary < 1) fail("configuration: vocabulary is {}; it must be at least 1", vocabulary);
   if (d_model < 1 || heads < 1 || d_model % heads)
     fail("configuration: d_model {} does not divide into {} heads", d_model, heads);
   if (kv_heads < 0 || (kv_heads && heads % kv_heads))
     fail("configuration: {} heads do not divide into {} key/value heads", heads, kv_heads);
-  if (d_ff < 1 || encoder_layers < 0 || decoder_layers < 0 || max_length < 1 || window < 0)
+  if (source_vocabulary < 0 || d_ff < 1 || encoder_layers < 0 || decoder_layers < 0 || max_length < 1 ||
+      window < 0)
     fail("configuration: a size is negative or zero");
   if (!(dropout >= 0 && dropout < 1)) fail("configuration: dropout {} is not in [0, 1)", dropout);
   if (positions == Positions::rope && head_size() % 2)
@@ -137,7 +151,8 @@ TransformerConfig config_from_json(const std::string& text) {
   for (const auto& item : json.items()) {
     bool known = false;
     for_each_setting(config, [&](const char* name, const auto&) { known = known || item.key() == name; });
-    if (!known) fail("configuration: '{}' is not a setting", item.key());
+    if (!known)
+      fail("configuration: {:.60} is not a setting", nlohmann::json(item.key()).dump(-1, ' ', true));
   }
   config.check();
   return config;

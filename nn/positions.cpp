@@ -8,6 +8,11 @@
 
 namespace attn {
 
+namespace {
+constexpr Index most_in_table =
+    1 << 20;  // numbers; rows of a longer sinusoidal table are computed when needed
+}
+
 Tensor sinusoidal_table(Index length, Index channels, Index first_position) {
   const Tensor table = empty({length, channels});
   for (Index t = 0; t < length; ++t)
@@ -68,7 +73,8 @@ PositionScheme::PositionScheme(const TransformerConfig& config, bool bidirection
     : kind(config.positions), heads(config.heads) {
   if (kind == Positions::learned)
     table = normal({config.max_length, config.d_model}, rng, 0, real(0.1)).requires_grad();
-  if (kind == Positions::sinusoidal) table = sinusoidal_table(config.max_length, config.d_model);
+  if (kind == Positions::sinusoidal)
+    table = sinusoidal_table(std::min(config.max_length, 1 + most_in_table / config.d_model), config.d_model);
   if (kind == Positions::t5) t5 = T5Bias(heads, bidirectional, rng);
 }
 

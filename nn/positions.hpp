@@ -45,7 +45,7 @@ struct T5Bias {
 struct PositionScheme {
   Positions kind = Positions::none;
   Index heads = 1;
-  Tensor table;  // (max_length, C), for learned and sinusoidal
+  Tensor table;  // learned: (max_length, C); sinusoidal: its first rows
   T5Bias t5;
 
   PositionScheme() = default;

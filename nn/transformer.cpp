@@ -146,6 +146,23 @@ IntTensor shift_right(const IntTensor& target, int start) {
   return shifted;
 }
 
+Index parameter_count(const TransformerConfig& config) {
+  config.check();
+  const Index C = config.d_model, V = config.vocabulary;
+  const auto linear = [&](Index in, Index out) { return (in + config.bias) * out; };
+  const Index norm = config.norm == NormKind::layer ? 2 * C : C;
+  const Index attention = 2 * linear(C, C) + 2 * linear(C, config.kv_size());
+  const Index feed_forward =
+      (config.feed_forward.gated ? 2 : 1) * linear(C, config.d_ff) + linear(config.d_ff, C);
+  const Index positions = config.positions == Positions::learned ? config.max_length * C
+                          : config.positions == Positions::t5    ? 32 * config.heads
+                                                                 : 0;
+  return (config.share_embeddings ? V : V + config.source_vocabulary) * C +
+         config.encoder_layers * (attention + feed_forward + 2 * norm) +
+         config.decoder_layers * (2 * attention + feed_forward + 3 * norm) +
+         2 * (positions + (config.pre_norm ? norm : 0)) + (config.tie_embeddings ? 0 : linear(C, V));
+}
+
 std::vector<PartCount> count_by_part(const ParameterList& list, int depth) {
   std::vector<PartCount> parts;
   for (const Parameter& parameter : list) {

@@ -112,6 +112,9 @@ struct Transformer {
 // The decoder's input for a target: the start token, then the target without its last token, (B, T) too.
 IntTensor shift_right(const IntTensor& target, int start);
 
+// How many numbers a Transformer of these settings learns: known before it is built.
+Index parameter_count(const TransformerConfig& config);
+
 // The number of parameters in each part of a model: parameters whose names agree up to dot number `depth`.
 struct PartCount {
   std::string part;

@@ -36,7 +36,7 @@ Translator load_or_train(const Settings& settings) {
   if (!std::filesystem::exists(settings.weights_path())) {
     Lesson lesson({.name = "13_translator", .question = ""});
     lesson.out = notebook::out();
-    Run::start(settings)->train(lesson, [] {});
+    Run::begin(settings)->train(lesson, [] {});
   }
   return Translator::load(Checkpoint(settings.weights_path()));
 }

@@ -3,6 +3,7 @@
 #include <cstdio>   // fflush, fputs, setvbuf
 #include <cstdlib>  // getenv
 
+#include "core/text.hpp"  // single_line
 #include "lessons/support/standard_options.hpp"
 
 namespace attn::notebook {
@@ -24,13 +25,6 @@ bool has_reader() {
   return value && std::string_view(value) == "1";
 }
 
-// Line ends and tabs have a meaning in what the reader is told.
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-  return text;
-}
-
 }  // namespace
 
 int run(int argc, char** argv, const std::string& name, const std::function<void()>& body) {
@@ -49,7 +43,7 @@ void show(const viz::Image& image, const std::string& caption) {
   viz::write_png(path, image);
   if (has_reader())
     fmt::print("\x1epicture {}\t{}\n", std::filesystem::absolute(path).lexically_normal().string(),
-               one_line(caption));
+               single_line(caption));  // line ends and tabs have a meaning to the reader
   else
     fmt::print("[picture] {}\n{}\n", path.string(), caption);
   std::fflush(stdout);

@@ -1,8 +1,10 @@
 #include "optim/checkpoint.hpp"
 
-#include <algorithm>  // copy
+#include <algorithm>  // copy, find_if
 #include <charconv>   // from_chars
+#include <cmath>      // isfinite
 #include <iterator>   // ssize
+#include <utility>    // move
 
 #include "core/error.hpp"
 
@@ -11,12 +13,14 @@ namespace {
 
 using NamedTensors = std::vector<Parameter>;
 
+constexpr const char* state_prefix = "optimizer.";
+
 NamedTensors tensors_of(const ParameterList& parameters) { return {parameters.begin(), parameters.end()}; }
 
 NamedTensors tensors_of(const Optimizer& optimizer) {
   NamedTensors tensors = tensors_of(optimizer.block.list());
   for (const Parameter& state : optimizer.state())
-    tensors.push_back({"optimizer." + state.name, state.tensor});
+    tensors.push_back({state_prefix + state.name, state.tensor});
   return tensors;
 }
 
@@ -24,15 +28,18 @@ void write(const std::string& path, const NamedTensors& tensors, const Metadata&
   std::vector<ArrayView> arrays;
   for (const Parameter& entry : tensors)
     arrays.push_back({entry.name, entry.tensor.shape(), entry.tensor.data()});
-  write_safetensors(path, arrays, metadata);
+  write_safetensors(path, arrays, with_checksum(arrays, metadata));
 }
 
 // Everything is read before anything is changed: a file that does not fit leaves the model as it was.
-void read(SafetensorsFile& file, const NamedTensors& tensors) {
+void read(const std::string& path, SafetensorsFile& file, const NamedTensors& tensors) {
   std::vector<Tensor> fresh;
   for (const Parameter& entry : tensors) {
     fresh.push_back(empty(entry.tensor.shape()));
+    const real *begin = fresh.back().data(), *end = begin + fresh.back().numel();
     file.read(entry.name, fresh.back().data(), entry.tensor.shape());
+    const real* bad = std::find_if(begin, end, [](real x) { return !std::isfinite(x); });
+    if (bad != end) fail("{}: number {} of tensor {} is {}", path, bad - begin, entry.name, *bad);
   }
   for (Index i = 0; i < std::ssize(tensors); ++i)
     std::copy(fresh[i].data(), fresh[i].data() + fresh[i].numel(), tensors[i].tensor.data());
@@ -63,6 +70,17 @@ void save_checkpoint(const std::string& path, const Optimizer& optimizer, const 
   write(path, tensors_of(optimizer), all);
 }
 
+Checkpoint::Checkpoint(const std::string& path, SafetensorsFile file) : path_(path), file_(std::move(file)) {
+  file_.verify_checksum();
+}
+
+Index Checkpoint::parameter_count() const {
+  Index count = 0;
+  for (const std::string& name : file_.names())
+    if (!name.starts_with(state_prefix)) count += file_.shape(name).numel();
+  return count;
+}
+
 const std::string& Checkpoint::entry(const std::string& key) const {
   const auto found = metadata().find(key);
   if (found == metadata().end())
@@ -70,14 +88,15 @@ const std::string& Checkpoint::entry(const std::string& key) const {
   return found->second;
 }
 
-void Checkpoint::read_into(const ParameterList& parameters) { read(file_, tensors_of(parameters)); }
+void Checkpoint::read_into(const ParameterList& parameters) { read(path_, file_, tensors_of(parameters)); }
 
 void Checkpoint::read_into(Optimizer& optimizer, Rng& rng) {
   const auto steps = number<Index>(*this, "step");
   Rng stored;
   stored.key = number<std::uint64_t>(*this, "rng.key");
   stored.counter = number<std::uint64_t>(*this, "rng.counter");
-  read(file_, tensors_of(optimizer));
+  if (steps < 0) fail("{}: 'step' in the metadata is {}", path_, steps);
+  read(path_, file_, tensors_of(optimizer));
   optimizer.steps = steps;
   rng = stored;
 }

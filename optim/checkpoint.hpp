@@ -11,6 +11,9 @@
 // state under `optimizer.NAME`, and as metadata the step, the random generator's state, and whatever strings
 // the program wants to keep (the configuration, the vocabularies). Any tool that reads safetensors can read
 // the weights. A run that was stopped at any step and resumed has the same bits as one that never was.
+//
+// The metadata also holds a checksum, which is verified when the file is opened: a flipped bit is noticed, in
+// the weights as in a vocabulary. A NaN or an infinity among the numbers is refused when they are read.
 #pragma once
 
 #include <string>  // string
@@ -29,10 +32,14 @@ void save_checkpoint(const std::string& path, const Optimizer& optimizer, const 
 // A file that one of the two has written.
 class Checkpoint {
  public:
-  explicit Checkpoint(const std::string& path) : path_(path), file_(SafetensorsFile::open(path)) {}
+  explicit Checkpoint(const std::string& path) : Checkpoint(path, SafetensorsFile::open(path)) {}
+  Checkpoint(const std::string& path, SafetensorsFile file);
   const std::string& path() const { return path_; }
   const Metadata& metadata() const { return file_.metadata(); }
   const std::string& entry(const std::string& key) const;  // of the metadata; throws if it is not there
+
+  // How many numbers the model in it has: to compare with what the metadata claims, before anything is built.
+  Index parameter_count() const;
 
   // Both need every tensor to be in the file, with its shape; otherwise they throw and change nothing.
   void read_into(const ParameterList& parameters);

@@ -18,10 +18,10 @@ class Progress {
   // `done` of the total; `details` are shown after the bar.
   void update(Index done, const std::string& details);
   void note(const std::string& line);  // a line of its own, above the bar
+  void clear();                        // takes the bar away
   double seconds() const;
 
  private:
-  void clear();
   std::string label_;
   Index total_, first_ = -1, last_printed_ = 0;
   bool enabled_, terminal_, drawn_ = false;

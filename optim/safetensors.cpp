@@ -5,6 +5,7 @@
 #include <cerrno>             // errno
 #include <cstring>            // memcpy
 #include <fstream>            // ifstream
+#include <iterator>           // ssize
 #include <limits>             // numeric_limits
 #include <nlohmann/json.hpp>  // json_sax, ordered_json
 #include <sstream>            // istringstream
@@ -14,6 +15,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "core/hash.hpp"
 
 namespace attn {
 namespace {
@@ -24,6 +26,7 @@ using nlohmann::json;
 using Entry = SafetensorsFile::Entry;
 
 constexpr const char* metadata_key = "__metadata__";
+constexpr const char* checksum_key = "checksum";
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
 constexpr const char* real_dtype = sizeof(real) == 4 ? "F32" : "F64";
 
@@ -231,7 +234,28 @@ void read_converted(std::istream& in, Index count, real* out, Convert convert) {
   }
 }
 
+std::uint64_t hash_of(const Metadata& metadata) {
+  std::uint64_t hash = fnv1a("");
+  for (const auto& [key, value] : metadata) {
+    if (key == checksum_key) continue;
+    hash =
+        fnv1a(fmt::format("{} {} ", key.size(), value.size()), hash);  // where one ends and the next begins
+    hash = fnv1a(value, fnv1a(key, hash));
+  }
+  return hash;
+}
+
+std::string text_of_checksum(std::uint64_t hash) { return fmt::format("fnv1a {:016x}", hash); }
+
 }  // namespace
+
+Metadata with_checksum(const std::vector<ArrayView>& arrays, Metadata metadata) {
+  std::uint64_t hash = hash_of(metadata);
+  for (const ArrayView& array : arrays)
+    hash = fnv1a({reinterpret_cast<const char*>(array.data), array.shape.numel() * sizeof(real)}, hash);
+  metadata[checksum_key] = text_of_checksum(hash);
+  return metadata;
+}
 
 void write_safetensors(const std::filesystem::path& path, const std::vector<ArrayView>& arrays,
                        const Metadata& metadata) {
@@ -332,6 +356,19 @@ void SafetensorsFile::check_layout(std::uint64_t data_bytes) {
   if (position != data_bytes)
     refuse(label_, "{} bytes at the end, after {}, belong to no tensor", data_bytes - position,
            names_.empty() ? "the header" : "tensor " + shown(names_.back()));
+}
+
+void SafetensorsFile::verify_checksum() {
+  const auto stored = metadata_.find(checksum_key);
+  if (stored == metadata_.end()) return;  // another program wrote it
+  std::uint64_t hash = hash_of(metadata_);
+  std::string chunk(1 << 16, '\0');
+  stream_->clear();
+  stream_->seekg(std::streamoff(data_start_));
+  while (stream_->read(chunk.data(), std::ssize(chunk)) || stream_->gcount() > 0)
+    hash = fnv1a({chunk.data(), std::size_t(stream_->gcount())}, hash);
+  if (stored->second != text_of_checksum(hash))
+    refuse(label_, "damaged: its checksum is not that of its contents; copy it again or train anew");
 }
 
 const SafetensorsFile::Entry& SafetensorsFile::entry(const std::string& name) const {

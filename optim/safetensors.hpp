@@ -12,8 +12,8 @@
 //
 // A file is not trusted: what its header claims is checked against the file's size before anything is read or
 // allocated by it, and a bad file gets a one-line Error that names the file and the tensor. The format holds
-// no checksum, so a changed number inside an array goes unseen. Tensors of other types (I64, BOOL, ...) may
-// be in the file but cannot be read; more than Shape::max_rank axes are refused.
+// no checksum: with_checksum and verify_checksum keep one in the metadata. Tensors of other types (I64, BOOL,
+// ...) may be in the file but cannot be read; more than Shape::max_rank axes are refused.
 #pragma once
 
 #include <cstdint>      // uint64_t
@@ -42,6 +42,9 @@ struct ArrayView {
 void write_safetensors(const std::filesystem::path& path, const std::vector<ArrayView>& arrays,
                        const Metadata& metadata = {});
 
+// The metadata with one entry more: a checksum of the metadata and of all numbers.
+Metadata with_checksum(const std::vector<ArrayView>& arrays, Metadata metadata);
+
 class SafetensorsFile {
  public:
   struct Entry {
@@ -61,6 +64,10 @@ class SafetensorsFile {
 
   // Fills destination[0 .. expected.numel()). F64 is rounded to the nearest real; NaN and infinities pass.
   void read(const std::string& name, real* destination, const Shape& expected);
+
+  // Throws if the file has a checksum and it is not that of its contents. Cost: a pass over the file, about
+  // 1 GB/s.
+  void verify_checksum();
 
  private:
   SafetensorsFile(std::string label, std::unique_ptr<std::istream> stream);

@@ -3,7 +3,9 @@
 #include <algorithm>  // count, min
 #include <iterator>   // ssize
 
+#include "core/text.hpp"  // on_terminal
 #include "nn/text/metrics.hpp"
+#include "optim/progress.hpp"
 
 namespace attn {
 
@@ -14,7 +16,10 @@ Scores evaluate(Lesson& lesson, const Translator& translator, const Dataset& dat
     sources.push_back(sentence.source);
     references.push_back(sentence.references);
   }
-  const std::vector<std::string> outputs = translator.translate(sources, search);
+  Progress progress("testing", std::ssize(sources), on_terminal());
+  const std::vector<std::string> outputs = translator.translate(
+      sources, {search.beam, search.length_penalty, [&](Index done) { progress.update(done, ""); }});
+  progress.clear();
   const Scores scores{bleu(outputs, references).score, chrf(outputs, references),
                       exact_match(outputs, references)};
 

@@ -7,6 +7,7 @@
 #include <iterator>           // ssize
 #include <limits>             // numeric_limits
 #include <nlohmann/json.hpp>  // json
+#include <type_traits>        // decay_t, is_arithmetic_v
 
 #include "core/error.hpp"
 #include "optim/schedule.hpp"
@@ -18,35 +19,37 @@ namespace {
 template <class Visit>
 void for_each_run_setting(const Visit& visit) {
   visit("pair", &Settings::pair, {"en-fr|en-ko", "the toy languages to learn"});
-  visit("pairs", &Settings::pairs, {"N", "how many toy sentences to learn from", 100});
+  visit("pairs", &Settings::pairs, {"N", "how many toy sentences to learn from", 100, 1'000'000});
   visit("corpus", &Settings::corpus, {"FILE.tsv", "learn from your own pairs instead: source TAB target"});
   visit("source", &Settings::source_file, {"FILE", "or from two files, line by line: this one"});
   visit("target", &Settings::target_file, {"FILE", "and its translation"});
   visit("vocabulary", &Settings::vocabulary,
         {"word|bpe", "one token per word, or pieces of words that both languages share"});
-  visit("merges", &Settings::merges, {"N", "merges that bpe learns"});
-  visit("test", &Settings::test, {"N", "sentences kept from training to test with", 1});
+  visit("merges", &Settings::merges, {"N", "merges that bpe learns", 0, 100'000});
+  visit("test", &Settings::test, {"N", "sentences kept from training to test with", 1, 100'000});
   visit("test-words", &Settings::test_words,
-        {"N", "of a corpus, test only sentences of at most this many words; 0: any"});
-  visit("max-length", &Settings::max_length, {"N", "tokens of a sentence; longer ones are left out", 8});
+        {"N", "of a corpus, test only sentences of at most this many words; 0: any", 0, 10'000});
+  visit("max-length", &Settings::max_length,
+        {"N", "tokens of a sentence; longer ones are left out", 8, 10'000});
 
   visit("size", &Settings::size, {"tiny|small|base", "of the model; the next four change it"});
-  visit("d-model", &Settings::d_model, {"C", "channels", 1});
-  visit("heads", &Settings::heads, {"H", "attention heads", 1});
-  visit("layers", &Settings::layers, {"N", "blocks of the encoder, and of the decoder", 1});
-  visit("ff", &Settings::d_ff, {"N", "hidden units of the feed-forward", 1});
+  visit("d-model", &Settings::d_model, {"C", "channels", 1, 16'384});
+  visit("heads", &Settings::heads, {"H", "attention heads", 1, 1024});
+  visit("layers", &Settings::layers, {"N", "blocks of the encoder, and of the decoder", 1, 1000});
+  visit("ff", &Settings::d_ff, {"N", "hidden units of the feed-forward", 1, 65'536});
   visit("positions", &Settings::positions, {"NAME", "none, learned, sinusoidal, t5, alibi or rope"});
   visit("norm", &Settings::norm, {"pre|post", "x + f(norm(x)), or norm(x + f(x)) as in the paper"});
-  visit("dropout", &Settings::dropout, {"P", "fraction of activations dropped in training"});
+  visit("dropout", &Settings::dropout, {"P", "fraction of activations dropped in training", 0, 1});
 
-  visit("epochs", &Settings::epochs, {"E", "how often to go through all pairs"});
-  visit("steps", &Settings::steps, {"N", "or how many steps to take; 0: by --epochs"});
-  visit("batch", &Settings::batch, {"N", "tokens per batch", 1});
+  visit("epochs", &Settings::epochs, {"E", "how often to go through all pairs", 0, 10'000});
+  visit("steps", &Settings::steps, {"N", "or how many steps to take; 0: by --epochs", 0, 1e9});
+  visit("batch", &Settings::batch, {"N", "tokens per batch", 1, 1'000'000});
   visit("schedule", &Settings::schedule, {"NAME", "constant, noam, cosine or linear"});
-  visit("learning-rate", &Settings::learning_rate, {"R", "the highest; with noam a factor"});
-  visit("warmup", &Settings::warmup, {"N", "steps until the learning rate is at its highest"});
-  visit("smoothing", &Settings::smoothing, {"E", "label smoothing"});
-  visit("validations", &Settings::validations, {"N", "how often to measure the loss on unseen sentences", 1});
+  visit("learning-rate", &Settings::learning_rate, {"R", "the highest; with noam a factor", 0, 1000});
+  visit("warmup", &Settings::warmup, {"N", "steps until the learning rate is at its highest", 0, 1e9});
+  visit("smoothing", &Settings::smoothing, {"E", "label smoothing", 0, 1});
+  visit("validations", &Settings::validations,
+        {"N", "how often to measure the loss on unseen sentences", 1, 1'000'000});
   visit("seed", &Settings::seed, {});  // a standard option
 }
 
@@ -54,8 +57,8 @@ void for_each_run_setting(const Visit& visit) {
 template <class Visit>
 void for_each_stored_setting(const Visit& visit) {
   for_each_run_setting(visit);
-  visit("beam", &Settings::beam, {"K", "hypotheses kept while translating; 1: greedy", 1});
-  visit("length-penalty", &Settings::length_penalty, {"A", "for the beam: ((5 + length) / 6)^A"});
+  visit("beam", &Settings::beam, {"K", "hypotheses kept while translating; 1: greedy", 1, 1000});
+  visit("length-penalty", &Settings::length_penalty, {"A", "for the beam: ((5 + length) / 6)^A", 0, 100});
   visit("fast", &Settings::fast, {});  // a standard option
 }
 
@@ -131,13 +134,28 @@ Settings stored_settings(const std::string& stored) {
   const nlohmann::json json = nlohmann::json::parse(stored, nullptr, false);
   Settings s;
   try {
-    for_each_stored_setting([&](const char* name, auto member, const OptionInfo&) {
+    for_each_stored_setting([&](const char* name, auto member, const OptionInfo& info) {
       if (json.contains(name)) json.at(name).get_to(s.*member);
+      if constexpr (std::is_arithmetic_v<std::decay_t<decltype(s.*member)>>)
+        check_bounds(name, double(s.*member), info);
     });
-  } catch (const nlohmann::json::exception&) {
-    fail("the settings kept with the model are damaged: {}", stored.substr(0, 60));
+  } catch (const std::exception& problem) {  // of the JSON library, or a number out of bounds
+    fail("the settings kept with the model are damaged: {:.200}", problem.what());
   }
   return s;
+}
+
+// Files are the same wherever they are named from. A file that is no longer there has moved.
+bool is_same(const std::string& name, const std::string& a, const std::string& b) {
+  const bool is_file = name == "corpus" || name == "source" || name == "target";
+  std::error_code missing;
+  return a == b || (is_file && !a.empty() && !b.empty() &&
+                    (!std::filesystem::exists(a, missing) || !std::filesystem::exists(b, missing) ||
+                     std::filesystem::equivalent(a, b, missing)));
+}
+template <class Number>
+bool is_same(const std::string&, Number a, Number b) {
+  return a == b;
 }
 
 // `asked`, where what was not given comes from `base`.
@@ -159,11 +177,14 @@ Settings read_settings(const std::vector<std::string>& arguments) {
     if (!info.help.empty()) options.add(std::string("--") + name, &(asked.*member), info);
   });
   options.add("--time-limit", &asked.time_limit,
-              {.value = "SECONDS", .help = "stop training then, to be resumed; 0: never"});
+              {.value = "SECONDS", .help = "stop training then, to be resumed; 0: never", .at_most = 1e9});
   options.add("--checkpoint", &asked.checkpoint,
               {.value = "PATH", .help = "the model's file; otherwise DIR/13_translator/NAME.safetensors"});
+  options.add("--overwrite", &asked.overwrite,
+              {.help = "train anew, over an unfinished training or a model of other settings"});
   options.add_text(
-      "train      learns (the default), saves, tests and draws; Ctrl-C saves, `resume` continues\n"
+      "train      learns (the default), saves, tests and draws; Ctrl-C saves, and `train` continues\n"
+      "resume     continues that training, with the settings it began with\n"
       "translate  a sentence, or standard input line by line, or what you type at a prompt\n"
       "evaluate   tests a trained model again, on the sentences that were kept from its training");
   options.add_text(
@@ -171,6 +192,8 @@ Settings read_settings(const std::vector<std::string>& arguments) {
       "--epochs 6 --batch 2000 --learning-rate 0.002 --warmup 400 --smoothing 0.1 --test 2000 --beam 4.");
   take_command(asked, asked.parse(options, arguments, std::numeric_limits<Index>::max()));
   asked.given = options.given();
+  for (std::string* file : {&asked.corpus, &asked.source_file, &asked.target_file})  // from any folder
+    if (!file->empty()) *file = std::filesystem::absolute(*file).lexically_normal().string();
   return with_recipe(asked);
 }
 
@@ -181,8 +204,7 @@ Settings with_recipe(const Settings& asked) {
 Settings with_stored(const Settings& asked, const std::string& stored) {
   const Settings base = stored_settings(stored);
   for_each_run_setting([&](const std::string& name, auto member, const OptionInfo&) {
-    const bool is_file = name == "corpus" || name == "source" || name == "target";  // a file may have moved
-    if (!is_file && was_given(asked, name) && asked.*member != base.*member)
+    if (was_given(asked, name) && !is_same(name, asked.*member, base.*member))
       throw UsageError(fmt::format("this model was made with --{} {}; another value needs a new training",
                                    name, base.*member));
   });
@@ -194,6 +216,16 @@ std::string run_settings_json(const Settings& settings) {
   for_each_stored_setting(
       [&](const char* name, auto member, const OptionInfo&) { json[name] = settings.*member; });
   return json.dump();
+}
+
+std::string difference_from(const Settings& settings, const std::string& stored) {
+  const Settings other = stored_settings(stored);
+  std::string difference;
+  for_each_run_setting([&](const std::string& name, auto member, const OptionInfo&) {
+    if (difference.empty() && !is_same(name, settings.*member, other.*member))
+      difference = fmt::format("--{} {}", name, other.*member);
+  });
+  return difference;
 }
 
 bool Settings::is_recipe() const {

@@ -18,6 +18,7 @@ struct Settings : StandardOptions {
   std::string command = "train";   // or translate, evaluate, resume
   std::string text;                // to translate; empty: from standard input
   std::string checkpoint;          // empty: see weights_path
+  bool overwrite = false;          // a training may replace another model, or start anew
   double time_limit = 0;           // seconds
   std::vector<std::string> given;  // the options that were written: these win over a recipe and a checkpoint
   Index beam = 1;
@@ -52,5 +53,8 @@ Settings with_recipe(const Settings& asked);
 Settings with_stored(const Settings& asked, const std::string& stored);
 
 std::string run_settings_json(const Settings& settings);
+// "--layers 1": the first setting by which an earlier run differs from this one; empty if there is none, and
+// the two have the same weights in the end.
+std::string difference_from(const Settings& settings, const std::string& stored);
 
 }  // namespace attn

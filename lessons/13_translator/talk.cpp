@@ -1,13 +1,13 @@
 #include "lessons/13_translator/talk.hpp"
 
-#include <algorithm>  // find
-#include <cstdio>     // fflush
+#include <algorithm>  // find, min
 #include <iostream>   // cin
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
 #include "core/text.hpp"                   // colored, on_terminal
 #include "lessons/13_translator/data.hpp"  // tidy_sentence
+#include "lessons/support/output.hpp"
 #include "nn/text/characters.hpp"
 
 namespace attn {
@@ -20,8 +20,7 @@ void at_a_prompt(const Translator& translator, const Settings& settings) {
   fmt::print("{} to {}. An empty line or Ctrl-D ends.\n", from, to);
   std::string line;
   while (true) {
-    fmt::print("{} ", colored("1", from + ">"));
-    std::fflush(stdout);
+    write_out(colored("1", from + ">") + " ");
     if (!std::getline(std::cin, line)) return (void)fmt::print("\n");
     if (normalize_spaces(line).empty()) return;
     try {
@@ -39,15 +38,14 @@ int line_by_line(const Translator& translator, const Settings& settings) {
   Index number = 0;
   for (std::string line; std::getline(std::cin, line);) {
     ++number;
+    std::string translation;
     try {
-      fmt::print("{}\n", normalize_spaces(line).empty() ? "" : answer(translator, settings, line));
+      if (!normalize_spaces(line).empty()) translation = answer(translator, settings, line);
     } catch (const Error& error) {
-      fmt::print("\n");
-      std::fflush(stdout);
       fmt::print(stderr, "13_translator: line {}: {}\n", number, error.what());
       code = 2;
     }
-    std::fflush(stdout);
+    write_out(translation + "\n");
   }
   return code;
 }
@@ -60,8 +58,11 @@ std::string answer(const Translator& translator, const Settings& settings, const
   const std::vector<int> ids = translator.encode(tidy);
   if (std::find(ids.begin(), ids.end(), Vocabulary::unk) != ids.end()) {
     const std::vector<std::string> unknown = translator.source->unknown(tidy);
+    constexpr Index most_shown = 10;
     std::string words;
-    for (const std::string& word : unknown) words += (words.empty() ? "" : ", ") + printable(word);
+    for (Index i = 0; i < std::min(std::ssize(unknown), most_shown); ++i)
+      words += fmt::format("{}{:.40}", i > 0 ? ", " : "", printable(unknown[i]));
+    if (std::ssize(unknown) > most_shown) words += fmt::format(", and {} more", unknown.size() - most_shown);
     const std::string where = !settings.is_toy()         ? "the corpus it learned from"
                               : settings.pair == "en-fr" ? "nn/text/english_french.grammar"
                                                          : "nn/text/english_korean.grammar";
@@ -76,7 +77,7 @@ std::string answer(const Translator& translator, const Settings& settings, const
 
 int talk(const Translator& translator, const Settings& settings) {
   if (!settings.text.empty()) {
-    fmt::print("{}\n", answer(translator, settings, settings.text));
+    write_out(answer(translator, settings, settings.text) + "\n");
     return 0;
   }
   if (!on_terminal(stdin) || !on_terminal(stdout)) return line_by_line(translator, settings);

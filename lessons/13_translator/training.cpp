@@ -1,38 +1,66 @@
 #include "lessons/13_translator/training.hpp"
 
+#include <unistd.h>  // sysconf
+
 #include <atomic>      // atomic
 #include <cmath>       // ceil
-#include <csignal>     // sigaction, SIGINT
-#include <filesystem>  // create_directories, remove
+#include <csignal>     // sigaction, SIGHUP, SIGINT, SIGTERM
+#include <filesystem>  // exists, remove
 #include <iterator>    // ssize
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "core/hash.hpp"
 #include "nn/text/characters.hpp"
 #include "optim/progress.hpp"
 
 namespace attn {
 namespace {
 
-std::atomic<bool> stop_asked = false;
+std::atomic<int> stop_signal = 0;
 
-// While one is alive, the first Ctrl-C asks the training to stop; a second one ends the program as usual.
-class CatchInterrupt {
+// While one is alive, the first Ctrl-C (or a polite kill, or a closed terminal) asks the training to stop; a
+// second one ends the program as usual. What is ignored stays ignored: nohup protects from SIGHUP.
+class CatchSignals {
  public:
-  CatchInterrupt() {
-    stop_asked = false;
+  CatchSignals() {
+    stop_signal = 0;
     struct sigaction action {};
-    action.sa_handler = [](int) { stop_asked = true; };
+    action.sa_handler = [](int signal) { stop_signal = signal; };
     action.sa_flags = int(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_);
+    for (Index i = 0; i < count; ++i) {
+      sigaction(signals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
+    }
   }
-  ~CatchInterrupt() { sigaction(SIGINT, &before_, nullptr); }
-  CatchInterrupt(const CatchInterrupt&) = delete;
-  CatchInterrupt& operator=(const CatchInterrupt&) = delete;
+  ~CatchSignals() {
+    for (Index i = 0; i < count; ++i) sigaction(signals[i], &before_[i], nullptr);
+  }
+  CatchSignals(const CatchSignals&) = delete;
+  CatchSignals& operator=(const CatchSignals&) = delete;
 
  private:
-  struct sigaction before_ {};
+  static constexpr Index count = 3;
+  static constexpr int signals[count] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[count] {};
 };
+
+// Refuses a file that is not ours, or is the work of other settings.
+void check_replaceable(const std::string& path, const Settings& settings) {
+  check_writable(path);
+  if (!std::filesystem::exists(path)) return;
+  std::string stored;
+  try {
+    stored = Checkpoint(path).entry("settings");
+  } catch (const Error& error) {
+    fail("{} is there and is not a model of this program ({}): remove it, or give another --checkpoint", path,
+         error.what());
+  }
+  const std::string other = difference_from(settings, stored);
+  if (!settings.overwrite && !other.empty())
+    fail("{} was trained with {}: give another --checkpoint to keep it, or --overwrite to replace it", path,
+         other);
+}
 
 std::vector<EncodedPair> encode(const std::vector<Pair>& pairs, const Translator& translator,
                                 Index& left_out) {
@@ -62,6 +90,15 @@ std::string shortened(const std::string& sentence) {
 
 Translator new_translator(const Settings& settings, const Dataset& data) {
   const Vocabularies vocabularies = learn_vocabularies(settings, data.train);
+  TransformerConfig config = settings.config();
+  config.vocabulary = vocabularies.target->size();
+  config.source_vocabulary = vocabularies.source->size();
+  const double gigabyte = 1 << 30, copies = 4;  // weights, gradients and Adam's two means
+  const double needed = copies * sizeof(real) * double(parameter_count(config)) / gigabyte;
+  const double there = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE)) / gigabyte;
+  if (needed > there)
+    fail("a model of {} numbers takes {:.1f} GB to train, and this machine has {:.1f}: give a smaller --size",
+         parameter_count(config), needed, there);
   Rng rng(std::uint64_t(settings.seed));
   return Translator(vocabularies.source, vocabularies.target, settings.config(), rng);
 }
@@ -79,6 +116,23 @@ Run::Run(const Settings& run_settings, Dataset dataset, Translator initial)
   rows_of(0);
 }
 
+std::unique_ptr<Run> Run::begin(const Settings& settings) {
+  check_replaceable(settings.weights_path(), settings);
+  check_replaceable(settings.run_path(), settings);
+  if (!settings.overwrite && std::filesystem::exists(settings.run_path()))
+    return resume(settings, Checkpoint(settings.run_path()));
+  std::unique_ptr<Run> run = start(settings);
+  if (!settings.overwrite && std::filesystem::exists(settings.weights_path())) {
+    const Checkpoint model(settings.weights_path());
+    if (model.metadata().contains("data") && model.entry("data") != run->fingerprint())
+      fail(
+          "{} was trained on other sentences: give another --checkpoint to keep it, or --overwrite to "
+          "replace it",
+          model.path());
+  }
+  return run;
+}
+
 std::unique_ptr<Run> Run::start(const Settings& settings) {
   Dataset data = make_dataset(settings);
   Translator translator = new_translator(settings, data);
@@ -90,6 +144,8 @@ std::unique_ptr<Run> Run::resume(const Settings& settings, Checkpoint file) {
   if (file.entry("data") != run->fingerprint())
     fail("{}: the sentences it was learning from have changed since then; start a new training", file.path());
   file.read_into(run->optimizer_, run->dropout_);
+  if (run->optimizer_.steps > run->total_steps())
+    fail("{}: is at step {} of {}", file.path(), run->optimizer_.steps, run->total_steps());
   run->history = History::from_text(file.entry("curve"));
   return run;
 }
@@ -112,10 +168,10 @@ Index Run::total_steps() const {
 }
 
 std::string Run::fingerprint() const {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  std::uint64_t hash = fnv1a("");
   for (const EncodedPair& pair : train_)
     for (const std::vector<int>* side : {&pair.source, &pair.target})
-      for (const int id : *side) hash = (hash ^ std::uint64_t(id)) * 0x100000001b3;
+      hash = fnv1a({reinterpret_cast<const char*>(side->data()), side->size() * sizeof(int)}, hash);
   return fmt::format("{} pairs, {:016x}", train_.size(), hash);
 }
 
@@ -131,15 +187,16 @@ void Run::save_run() const {
 void Run::save_weights() const {
   Metadata metadata = translator.metadata();
   metadata["settings"] = run_settings_json(settings);
+  metadata["data"] = fingerprint();
   save_model(settings.weights_path(), parameters_of(translator.model), metadata);
   const std::filesystem::path weights = settings.weights_path();
   write_file_atomically(std::filesystem::path(weights).replace_extension(".losses.tsv"), {history.text()});
 }
 
+int Run::signal() const { return stop_signal; }
+
 TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
-  const CatchInterrupt catch_interrupt;
-  const std::filesystem::path folder = std::filesystem::path(settings.weights_path()).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder);  // better now than after the training
+  const CatchSignals catch_signals;
   const Index steps = total_steps(), every = std::max<Index>(1, steps / settings.validations);
   const TrainOptions options{.steps = steps,
                              .schedule = {.kind = schedule_from_name(settings.schedule),
@@ -160,16 +217,16 @@ TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
   const auto after_step = [&](const TrainPoint& point) {
     if (point.step == every) early_look();
     if (point.step % every != 0) return;
+    save_run();                                 // before anything is printed: that can fail
     if (on_terminal()) fmt::print("\r\033[K");  // the bar is drawn again below
     lesson.print("  step {:5}  validation {:.4f}   {}", point.step, history.validations.back().loss,
                  shortened(translator.translate(data.watched.source)));
-    if (point.step < steps) save_run();
   };
   attn::train(optimizer_, options,
               {.loss = loss,
                .validate = [&] { return translator.mean_loss(validation_); },
                .after_step = after_step,
-               .interrupted = [] { return stop_asked.load(); }},
+               .interrupted = [] { return stop_signal != 0; }},
               history);
 
   if (optimizer_.steps >= steps) {  // even if it was stopped at its very last step

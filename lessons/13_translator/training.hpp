@@ -1,6 +1,6 @@
 // Run: one training, from its first step to its last, with any number of stops in between.
 //
-//   std::unique_ptr<Run> run = Run::start(settings);        after a stop: Run::resume(settings, file)
+//   std::unique_ptr<Run> run = Run::begin(settings);
 //   const TrainEnd end = run->train(lesson, early_look);
 //
 // The batch of a step depends on seed and step alone, dropout draws from a generator whose state is saved,
@@ -8,8 +8,8 @@
 // one that was not, on any number of threads.
 //
 // There are two files. NAME.run.safetensors is an unfinished run, with all it needs to go on: written at each
-// validation and at Ctrl-C, removed at the end. NAME.safetensors is a trained model: written when the
-// training is finished, so an older one stays until then.
+// validation and when the program is asked to stop (Ctrl-C, SIGTERM, SIGHUP), removed at the end.
+// NAME.safetensors is a trained model: written when the training is finished, so an older one stays until then.
 #pragma once
 
 #include <memory>  // unique_ptr
@@ -23,12 +23,18 @@ namespace attn {
 
 class Run {
  public:
+  // Goes on with an unfinished run of the same settings, or else starts one. What would fail at the end or
+  // would replace something is refused now: a file that cannot be written or is not ours, and without
+  // settings.overwrite the work of other settings or sentences.
+  static std::unique_ptr<Run> begin(const Settings& settings);
   static std::unique_ptr<Run> start(const Settings& settings);
   static std::unique_ptr<Run> resume(const Settings& settings, Checkpoint file);
 
   // Calls `early_look` at the first validation: to look at the model while it knows little.
   TrainEnd train(Lesson& lesson, const std::function<void()>& early_look);
   Index total_steps() const;
+  Index steps_taken() const { return optimizer_.steps; }
+  int signal() const;  // that interrupted the training: 128 plus it is the exit code
 
   const Settings settings;
   const Dataset data;

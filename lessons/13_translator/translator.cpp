@@ -66,9 +66,16 @@ std::vector<int> Translator::encode(const std::string& sentence) const {
 std::vector<std::string> Translator::translate_tokens(const std::vector<std::vector<int>>& sentences,
                                                       const Search& search) const {
   std::vector<std::string> translations(sentences.size());
+  Index done = 0;
+  const auto tell = [&](Index more) {
+    done += more;
+    if (search.progress) search.progress(done);
+  };
   if (search.beam > 1) {
-    for (Index i = 0; i < std::ssize(sentences); ++i)
+    for (Index i = 0; i < std::ssize(sentences); ++i) {
       translations[i] = target->decode(beam(sentences[i], search).hypotheses.at(0).tokens);
+      tell(1);
+    }
     return translations;
   }
   for (const std::vector<Index>& rows : plan_batches(sentences, {.sentences = 64, .shuffle = false})) {
@@ -78,6 +85,7 @@ std::vector<std::string> Translator::translate_tokens(const std::vector<std::vec
     const std::vector<std::vector<int>> written = greedy(
         writer, {.start = Vocabulary::bos, .end = Vocabulary::eos, .max_length = model.config.max_length});
     for (Index i = 0; i < std::ssize(rows); ++i) translations[rows[i]] = target->decode(written[i]);
+    tell(std::ssize(rows));
   }
   return translations;
 }
@@ -99,6 +107,9 @@ Metadata Translator::metadata() const {
 
 Translator Translator::described_by(const Checkpoint& file) {
   const TransformerConfig config = config_from_json(file.entry("config"));
+  if (parameter_count(config) != file.parameter_count())
+    fail("{}: its configuration describes a model of {} numbers, but it holds {}", file.path(),
+         parameter_count(config), file.parameter_count());
   const std::shared_ptr<const Vocabulary> source = load_vocabulary(file.entry("vocabulary.source"));
   const std::shared_ptr<const Vocabulary> target =
       config.share_embeddings ? source : load_vocabulary(file.entry("vocabulary.target"));

@@ -7,9 +7,10 @@
 // vocabularies. Nothing else is needed to translate.
 #pragma once
 
-#include <memory>  // shared_ptr
-#include <string>  // string
-#include <vector>  // vector
+#include <functional>  // function
+#include <memory>      // shared_ptr
+#include <string>      // string
+#include <vector>      // vector
 
 #include "nn/decode.hpp"
 #include "nn/text/batching.hpp"
@@ -20,6 +21,7 @@ namespace attn {
 struct Search {
   Index beam = 1;  // hypotheses kept; 1: greedy, many sentences at once
   double length_penalty = 0.6;
+  std::function<void(Index done)> progress = nullptr;  // told how many sentences are translated
 };
 
 struct Translator {

@@ -8,6 +8,7 @@
 #include <sstream>    // istringstream
 
 #include "core/atomic_file.hpp"
+#include "core/text.hpp"  // single_line
 #include "lessons/support/html.hpp"
 
 namespace attn {
@@ -15,13 +16,6 @@ namespace attn {
 namespace fs = std::filesystem;
 
 namespace {
-
-// Tabs separate fields and line ends separate lines, so no field can hold one.
-std::string one_field(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
-  return text;
-}
 
 constexpr const char* title = "attention.cpp: the pictures";
 
@@ -80,7 +74,8 @@ std::vector<PictureRecord> recorded_pictures(const fs::path& folder) {
 void record_picture(const fs::path& folder, const std::string& file, const std::string& title,
                     const std::string& caption) {
   std::vector<PictureRecord> records = recorded_pictures(folder);
-  const PictureRecord record{one_field(file), one_field(title), one_field(caption)};
+  // Tabs separate fields and line ends separate lines, so no field can hold one.
+  const PictureRecord record{single_line(file), single_line(title), single_line(caption)};
   const auto same = std::find_if(records.begin(), records.end(),
                                  [&](const PictureRecord& each) { return each.file == record.file; });
   if (same == records.end())
@@ -95,9 +90,9 @@ void record_picture(const fs::path& folder, const std::string& file, const std::
 
 void write_gallery(const fs::path& out) {
   std::vector<fs::path> folders;
-  std::error_code missing;  // no folder at all is an empty gallery
+  std::error_code missing;  // no folder at all is an empty gallery; a name too long for a file is no picture
   for (const fs::directory_entry& entry : fs::directory_iterator(out, missing))
-    if (fs::exists(entry.path() / "pictures.tsv")) folders.push_back(entry.path());
+    if (fs::exists(entry.path() / "pictures.tsv", missing)) folders.push_back(entry.path());
   std::sort(folders.begin(), folders.end());
 
   std::string links, sections;
@@ -105,7 +100,7 @@ void write_gallery(const fs::path& out) {
     const std::string name = folder.filename().string();
     std::string figures;
     for (const PictureRecord& record : recorded_pictures(folder)) {
-      if (!fs::exists(folder / record.file)) continue;
+      if (!fs::exists(folder / record.file, missing)) continue;
       const PixelSize size = png_size(folder / record.file);
       const std::string link = escape_link(name + "/" + record.file);
       figures += fmt::format(

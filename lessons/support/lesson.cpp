@@ -1,18 +1,17 @@
 #include "lessons/support/lesson.hpp"
 
-#include <cstdio>    // fflush, fputs
 #include <iterator>  // ssize
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "lessons/support/gallery.hpp"
+#include "lessons/support/output.hpp"
 
 namespace attn {
 
 void Lesson::write(const std::string& shown, const std::string& kept) {
-  std::fputs(shown.c_str(), stdout);
-  std::fflush(stdout);
+  write_out(shown);
   output_ += kept;
 }
 

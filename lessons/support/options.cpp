@@ -1,18 +1,29 @@
 #include "lessons/support/options.hpp"
 
-#include <fmt/format.h>  // format, print
+#include <fmt/format.h>  // format
 
 #include <algorithm>    // max
 #include <charconv>     // from_chars
-#include <cmath>        // isnan
-#include <cstdio>       // fflush
+#include <cmath>        // INFINITY, isnan
+#include <cstdio>       // fflush, fputs
 #include <cstdlib>      // exit
 #include <iterator>     // ssize
+#include <new>          // bad_alloc
 #include <type_traits>  // is_floating_point_v, is_integral_v, is_same_v
+
+#include "core/text.hpp"  // first_invalid_byte, single_line
+#include "lessons/support/output.hpp"
 
 namespace attn {
 
 namespace {
+
+void check_bounds(const std::string& name, double value, const OptionInfo& info, const std::string& text) {
+  if (value < info.at_least)
+    throw UsageError(fmt::format("{}: {} is too small: it must be at least {}", name, text, info.at_least));
+  if (!(value <= info.at_most))
+    throw UsageError(fmt::format("{}: {} is too large: it must be at most {}", name, text, info.at_most));
+}
 
 template <class Number>
 Number number_from(const std::string& text, const std::string& name, const OptionInfo& info) {
@@ -22,11 +33,7 @@ Number number_from(const std::string& text, const std::string& name, const Optio
   if ((error != std::errc() && !too_long) || end != text.data() + text.size() || std::isnan(double(value)))
     throw UsageError(fmt::format("{}: '{}' is not a {}", name, text,
                                  std::is_integral_v<Number> ? "whole number" : "number"));
-  const bool too_small = too_long ? text[0] == '-' : double(value) < info.at_least;
-  if (too_small)
-    throw UsageError(fmt::format("{}: {} is too small: it must be at least {}", name, text, info.at_least));
-  if (too_long || double(value) > info.at_most)
-    throw UsageError(fmt::format("{}: {} is too large: it must be at most {}", name, text, info.at_most));
+  check_bounds(name, too_long ? (text[0] == '-' ? -INFINITY : INFINITY) : double(value), info, text);
   return value;
 }
 
@@ -38,6 +45,8 @@ Target value_from(const std::string& text, const std::string& name, const Option
     return Target(number_from<Index>(text, name, info));
   else if constexpr (std::is_floating_point_v<Target>)
     return number_from<Target>(text, name, info);
+  else if (std::is_same_v<Target, std::string> && first_invalid_byte(text) != std::string::npos)
+    throw UsageError(fmt::format("{}: the value is not UTF-8 text", name));
   else
     return text;
 }
@@ -50,6 +59,10 @@ std::string text_of(const Value& value) {
 }
 
 }  // namespace
+
+void check_bounds(const std::string& name, double value, const OptionInfo& info) {
+  check_bounds(name, value, info, fmt::format("{}", value));
+}
 
 void Options::add(const std::string& name, Target target, const OptionInfo& info) {
   const std::string default_text = std::visit([](const auto* now) { return text_of(*now); }, target);
@@ -80,7 +93,7 @@ std::vector<std::string> Options::parse(const std::vector<std::string>& argument
   for (Index i = 0; i < std::ssize(arguments); ++i) {
     std::string word = arguments[i], value;
     if (word == "--help" || word == "-h") {
-      fmt::print("{}", help());
+      write_out(help());
       std::exit(0);
     }
     if (word.size() < 2 || word[0] != '-') {
@@ -105,13 +118,20 @@ std::vector<std::string> Options::parse(const std::vector<std::string>& argument
 }
 
 int run_program(const std::string& name, const std::function<int()>& body) {
+  guard_standard_streams();
+  std::string problem;
   try {
-    return body();
+    const int code = body();
+    flush_out();
+    return code;
+  } catch (const std::bad_alloc&) {
+    problem = "not enough memory";
   } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}: {}\n", name, error.what());
-    return 2;
+    problem = single_line(error.what());
   }
+  std::fflush(stdout);
+  std::fputs(fmt::format("{}: {}\n", name, problem).c_str(), stderr);
+  return 2;
 }
 
 }  // namespace attn

@@ -31,7 +31,7 @@ struct UsageError : std::runtime_error {
 struct OptionInfo {
   std::string value = {};  // what stands for the value in the help: "N"; a flag has none
   std::string help = {};
-  double at_least = 0, at_most = 1e15;  // of a number
+  double at_least = 0, at_most = 1e15;  // of a number; what is outside is refused, and the bound is said
 };
 
 class Options {
@@ -65,7 +65,11 @@ class Options {
   std::vector<std::string> given_;
 };
 
+// Throws UsageError if the number is out of bounds.
+void check_bounds(const std::string& name, double value, const OptionInfo& info);
+
 // Runs a program. An exception becomes one line on standard error, after the program's name, and exit code 2.
+// So does output that cannot be written.
 int run_program(const std::string& name, const std::function<int()>& body);
 
 }  // namespace attn

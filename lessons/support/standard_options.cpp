@@ -1,10 +1,11 @@
 #include "lessons/support/standard_options.hpp"
 
-#include <fmt/format.h>  // format, print
+#include <fmt/format.h>  // format
 
 #include <cstdlib>  // exit
 
 #include "core/kernels.hpp"
+#include "lessons/support/output.hpp"
 
 namespace attn {
 
@@ -13,14 +14,14 @@ std::vector<std::string> StandardOptions::parse(Options& options, const std::vec
   bool version = false;
   options.add("--seed", &seed, {.value = "N", .help = "seed of the random numbers"});
   options.add("--threads", &threads,
-              {.value = "N", .help = "threads to compute with", .at_least = 1, .at_most = 256});
+              {.value = "N", .help = "threads to compute with", .at_least = 1, .at_most = most_threads});
   options.add("--out", &out, {.value = "DIR", .help = "where pictures and results go"});
   options.add("--fast", &fast, {.help = "small sizes: a few seconds instead of a minute"});
   options.add("--version", &version, {.help = "the kernels and the number of threads in use"});
   const std::vector<std::string> words = options.parse(arguments, most_words);
   set_thread_count(threads);
   if (version) {
-    fmt::print("{}\n", version_text());
+    write_out(version_text() + "\n");
     std::exit(0);
   }
   return words;

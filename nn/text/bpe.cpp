@@ -14,8 +14,9 @@ namespace {
 
 std::uint64_t pair_key(int left, int right) { return std::uint64_t(left) << 32 | std::uint32_t(right); }
 
-// In bytes: keeps the cost of one word small, however long a line without spaces is.
-constexpr std::size_t longest_word = 64;
+// In bytes: keeps the cost of one word small, however long a line without spaces is. A character of up to four
+// bytes may begin before this and end after it.
+constexpr std::size_t longest_word = 64, longest_token = longest_word + 3;
 
 }  // namespace
 
@@ -68,6 +69,10 @@ BpeVocabulary::BpeVocabulary(const std::vector<std::string>& specials, const std
   for (const auto [left, right] : merges_) {
     if (std::min(left, right) < first_byte_ || std::max(left, right) >= size())
       fail("bpe: merge of {} and {} before both exist (ids {} to {})", left, right, first_byte_, size() - 1);
+    if (token(left).size() + token(right).size() >
+        longest_token)  // 60 that each double would fill the memory
+      fail("bpe: the merge of {} and {} is a token of {} bytes; no word has more than {}", left, right,
+           token(left).size() + token(right).size(), longest_token);
     merged_.emplace(pair_key(left, right), size());
     add(token(left) + token(right));
   }

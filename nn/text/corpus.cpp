@@ -6,6 +6,7 @@
 #include <iterator>       // ssize
 #include <string_view>    // string_view
 #include <unordered_map>  // unordered_map
+#include <utility>        // move
 
 #include "core/error.hpp"
 #include "core/rng.hpp"  // shuffle
@@ -16,17 +17,23 @@ namespace {
 
 class LineReader {
  public:
-  explicit LineReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-    if (std::filesystem::is_directory(path)) fail("{}: is a folder, not a file of sentences", path);
+  explicit LineReader(const std::string& path)
+      : path_(path), file_(path, std::ios::binary), line_(longest + 1) {
+    std::error_code missing;
+    const std::filesystem::file_type type = std::filesystem::status(path, missing).type();
+    if (type == std::filesystem::file_type::directory) fail("{}: is a folder, not a file of sentences", path);
+    if (type == std::filesystem::file_type::character || type == std::filesystem::file_type::block)
+      fail("{}: is a device, not a file of sentences", path);
     if (!file_) fail("{}: cannot be read: {}", path, std::strerror(errno));
   }
 
   bool next(std::string& line) {
-    if (!std::getline(file_, line)) {
-      if (file_.bad()) fail("{}:{}: reading failed", path_, number_ + 1);
-      return false;
-    }
-    ++number_;
+    file_.getline(line_.data(), std::ssize(line_));
+    if (file_.bad()) fail("{}:{}: reading failed", path_, number_ + 1);
+    if (file_.eof() && file_.gcount() == 0) return false;
+    if (file_.fail()) fail("{}:{}: a line of more than {} bytes is no sentence", path_, number_ + 1, longest);
+    if (++number_ > most_lines) fail("{}: has more than {} lines", path_, most_lines);
+    line.assign(line_.data(), file_.gcount() - (file_.eof() ? 0 : 1));       // the line end counts
     if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // byte order mark
     if (line.ends_with('\r')) line.pop_back();
     return true;
@@ -35,8 +42,11 @@ class LineReader {
   std::string place() const { return fmt::format("{}:{}", path_, number_); }
 
  private:
+  // A pipe may never end, and a file may be something else: better a sentence than a full memory.
+  static constexpr Index longest = 1'000'000, most_lines = 10'000'000;
   std::string path_;
   std::ifstream file_;
+  std::vector<char> line_;
   Index number_ = 0;
 };
 
@@ -107,21 +117,19 @@ std::vector<std::string> target_lines(const std::vector<Pair>& pairs) {
   return lines;
 }
 
-Split split_by_source(const std::vector<Pair>& pairs, const SplitOptions& options) {
-  // The distinct sources in the order of the file, so that the draw does not depend on a hash function.
-  std::vector<TestSentence> sentences;
-  std::unordered_map<std::string_view, Index> index;  // of each source, in `sentences`
-  for (const Pair& pair : pairs) {
-    const auto [found, is_new] = index.emplace(pair.source, std::ssize(sentences));
-    if (is_new) sentences.push_back({pair.source, {}});
-    sentences[found->second].references.push_back(pair.target);
-  }
+Split split_by_source(std::vector<Pair> pairs, const SplitOptions& options) {
+  // The distinct sources in the order of the file, so that the draw does not depend on a hash function. A
+  // corpus can be large: its sentences are moved, and only those held out are gathered with all translations.
+  constexpr Index in_training = -1;
+  std::vector<std::string_view> sources;
+  std::unordered_map<std::string_view, Index> place;  // of each source: later, among the held-out sentences
+  for (const Pair& pair : pairs)
+    if (place.emplace(pair.source, in_training).second) sources.push_back(pair.source);
 
-  std::vector<Index> candidates;
-  for (Index i = 0; i < std::ssize(sentences); ++i) {
-    const Index words = std::ssize(split_at_spaces(sentences[i].source));
-    if (options.max_words == 0 || words <= options.max_words) candidates.push_back(i);
-  }
+  std::vector<std::string_view> candidates;
+  for (const std::string_view source : sources)
+    if (options.max_words == 0 || std::ssize(split_at_spaces(source)) <= options.max_words)
+      candidates.push_back(source);
   if (options.test < 0 || options.validation < 0 ||
       options.test + options.validation > std::ssize(candidates))
     fail("split_by_source: {} + {} sentences to hold out, but only {} distinct ones to choose from",
@@ -129,15 +137,25 @@ Split split_by_source(const std::vector<Pair>& pairs, const SplitOptions& option
   Rng rng(options.seed);
   shuffle(candidates, rng);
 
-  Split split;
-  std::vector<bool> held_out(sentences.size(), false);
+  std::vector<TestSentence> held_out;
   for (Index i = 0; i < options.test + options.validation; ++i) {
-    const Index chosen = candidates[i];
-    held_out[chosen] = true;
-    (i < options.test ? split.test : split.validation).push_back(sentences[chosen]);
+    held_out.push_back({std::string(candidates[i]), {}});
+    place[candidates[i]] = i;
   }
-  for (const Pair& pair : pairs)
-    if (!held_out[index.at(pair.source)]) split.train.push_back(pair);
+  std::vector<Index> places;
+  for (const Pair& pair : pairs) places.push_back(place.at(pair.source));
+  place.clear();  // its keys point into the sentences that move now
+
+  Split split;
+  for (Index i = 0; i < std::ssize(pairs); ++i) {
+    if (places[i] == in_training)
+      split.train.push_back(std::move(pairs[i]));
+    else
+      held_out[places[i]].references.push_back(std::move(pairs[i].target));
+  }
+  const auto validation = held_out.begin() + options.test;
+  split.test.assign(held_out.begin(), validation);
+  split.validation.assign(validation, held_out.end());
   return split;
 }
 

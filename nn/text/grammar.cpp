@@ -226,18 +226,23 @@ std::string write(const GrammarRules& grammar, const Tree& tree, int side) {
 Grammar::Grammar(std::string_view name, std::string_view text)
     : rules_(std::make_shared<GrammarRules>(parse_grammar(name, text))) {}
 
+// After so many repetitions in a row, a grammar has no more sentences, or none worth waiting for.
+constexpr Index most_tries = 100'000;
+
 std::vector<Pair> Grammar::generate(Index count, std::uint64_t seed, Part part) const {
   Writer writer(*rules_, seed);
   std::vector<Pair> pairs;
   std::unordered_set<std::string> seen;
-  Index tries = 0;
+  Index tries = 0;  // since the last new sentence
   while (std::ssize(pairs) < count) {
-    if (++tries > 1000 + 100 * count)
+    if (++tries > most_tries)
       fail("{}: found only {} distinct sentences, not {}", rules_->name, pairs.size(), count);
     const Tree tree = writer.sentence();
     if (part != Part::all && is_held_out(*rules_, tree) != (part == Part::held_out)) continue;
     Pair pair{write(*rules_, tree, 0), write(*rules_, tree, 1)};
-    if (seen.insert(pair.source).second) pairs.push_back(std::move(pair));
+    if (!seen.insert(pair.source).second) continue;
+    pairs.push_back(std::move(pair));
+    tries = 0;
   }
   return pairs;
 }

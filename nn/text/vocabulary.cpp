@@ -1,9 +1,8 @@
 #include "nn/text/vocabulary.hpp"
 
-#include <algorithm>  // find
-#include <charconv>   // from_chars
-#include <set>        // set
-#include <utility>    // move
+#include <charconv>  // from_chars
+#include <set>       // set
+#include <utility>   // move
 
 #include "core/error.hpp"
 #include "nn/text/bpe.hpp"
@@ -13,9 +12,10 @@ namespace attn {
 
 Vocabulary::Vocabulary(const std::vector<std::string>& specials)
     : tokens_{"<pad>", "<bos>", "<eos>", "<unk>"} {
+  std::set<std::string_view> seen(tokens_.begin(), tokens_.end());
   for (const std::string& special : specials) {
-    if (std::find(tokens_.begin(), tokens_.end(), special) != tokens_.end())
-      fail("vocabulary: the special token {} is named twice", special);
+    if (!seen.insert(special).second)
+      fail("vocabulary: the special token {:.60} is named twice", printable(special));
     tokens_.push_back(special);
   }
   special_count_ = size();
@@ -88,7 +88,8 @@ std::string unescape(std::string_view escaped, int line) {
     const std::string_view digits = escaped.substr(i + 1, 2);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
     if (error != std::errc{} || end != digits.data() + 2)
-      fail("load_vocabulary: line {}: a backslash needs two hexadecimal digits: {}", line, escaped);
+      fail("load_vocabulary: line {}: a backslash needs two hexadecimal digits: {:.60}", line,
+           printable(escaped));
     token += static_cast<char>(byte);
     i += 2;
   }
@@ -135,18 +136,19 @@ std::unique_ptr<Vocabulary> load_vocabulary(std::string_view saved) {
       const auto left = std::from_chars(value.data(), last, merge.left);
       const auto right = left.ptr == last ? left : std::from_chars(left.ptr + 1, last, merge.right);
       if (left.ec != std::errc{} || right.ec != std::errc{} || left.ptr == last || right.ptr != last)
-        fail("load_vocabulary: line {}: a merge is two ids, not '{}'", line_number, value);
+        fail("load_vocabulary: line {}: a merge is two ids, not '{:.60}'", line_number, printable(value));
       merges.push_back(merge);
     } else {
-      fail("load_vocabulary: line {}: '{}' is not a line of a saved vocabulary", line_number,
-           printable(line));
+      fail("load_vocabulary: line {}: '{:.60}' is not a line of a saved vocabulary", line_number,
+           printable(line.substr(0, 60)));
     }
   }
   if (name == "word") return std::make_unique<WordVocabulary>(specials, tokens);
   if (name == "character") return std::make_unique<CharacterVocabulary>(specials, tokens);
   if (name == "byte") return std::make_unique<ByteVocabulary>(specials);
   if (name == "bpe") return std::make_unique<BpeVocabulary>(specials, merges);
-  fail("load_vocabulary: '{}' is not a kind of vocabulary: word, character, byte or bpe", name);
+  fail("load_vocabulary: '{:.60}' is not a kind of vocabulary: word, character, byte or bpe",
+       printable(name));
 }
 
 CharacterVocabulary CharacterVocabulary::learn(const std::vector<std::string>& lines,
@@ -171,9 +173,9 @@ std::vector<int> CharacterVocabulary::encode(std::string_view text) const {
 
 std::vector<std::string> CharacterVocabulary::unknown(std::string_view text) const {
   std::vector<std::string> letters;
+  std::set<std::string_view> seen;
   for (const Character& c : characters(text))
-    if (id(c.bytes) == unk && std::find(letters.begin(), letters.end(), c.bytes) == letters.end())
-      letters.emplace_back(c.bytes);
+    if (id(c.bytes) == unk && seen.insert(c.bytes).second) letters.emplace_back(c.bytes);
   return letters;
 }
 

@@ -85,7 +85,7 @@ class WordVocabulary : public Vocabulary {
   void write(std::string& text, int previous, int id) const override;
 
  private:
-  bool encode_word(std::string_view word, std::vector<int>& ids) const;
+  bool encode_word(std::string_view word, std::vector<int>& ids, int depth = 0) const;
 };
 
 // The words of a text as WordVocabulary cuts them, except for Korean particles: these need a vocabulary.

@@ -1,7 +1,8 @@
-#include <algorithm>  // find, sort
-#include <array>      // array
-#include <set>        // set
-#include <utility>    // pair
+#include <algorithm>      // find, sort
+#include <array>          // array
+#include <set>            // set
+#include <unordered_set>  // unordered_set
+#include <utility>        // pair
 
 #include "nn/text/characters.hpp"
 #include "nn/text/vocabulary.hpp"
@@ -34,6 +35,7 @@ std::size_t apostrophe_at(std::string_view text, std::size_t at) {  // its lengt
 bool is_elided(std::string_view word) {
   static constexpr std::array<std::string_view, 12> elided = {"l", "j", "n",  "d",     "c",      "s",
                                                               "t", "m", "qu", "jusqu", "lorsqu", "puisqu"};
+  if (word.empty() || word.size() > 6) return false;
   std::string lower(word);
   if (lower[0] >= 'A' && lower[0] <= 'Z') lower[0] = static_cast<char>(lower[0] | 0x20);
   return std::find(elided.begin(), elided.end(), lower) != elided.end();
@@ -95,6 +97,9 @@ constexpr std::array<std::string_view, 17> particles = {"이에요", "에서", "
                                                         "는",     "이",   "가",   "을",   "를",   "과",
                                                         "와",     "에",   "로",   "들",   "도"};
 
+// A word has one or two of them. More are no language, and could nest without end.
+constexpr int most_particles = 8;
+
 // 고양이 must not become 고양 +이. So an ending is cut off only if the rest also occurs with another ending,
 // or with none.
 class ParticleCutter {
@@ -108,14 +113,14 @@ class ParticleCutter {
     }
   }
 
-  void cut(std::string_view word, Index count, StringMap<Index>& tokens) const {
+  void cut(std::string_view word, Index count, StringMap<Index>& tokens, int depth = 0) const {
     for (const std::string_view particle : particles) {
-      if (!word.ends_with(particle)) continue;
+      if (depth == most_particles || !word.ends_with(particle)) continue;
       const std::string_view stem = word.substr(0, word.size() - particle.size());
       const auto found = endings_.find(stem);
       if (found == endings_.end() || found->second.size() < 2) continue;
       tokens[join_mark + std::string(particle)] += count;
-      return cut(stem, count, tokens);
+      return cut(stem, count, tokens, depth + 1);
     }
     tokens[std::string(word)] += count;
   }
@@ -165,16 +170,17 @@ WordVocabulary::WordVocabulary(const std::vector<std::string>& specials,
 }
 
 // Appends the ids of a word, or of its stem and particles; false if it is unknown both ways.
-bool WordVocabulary::encode_word(std::string_view word, std::vector<int>& ids) const {
+bool WordVocabulary::encode_word(std::string_view word, std::vector<int>& ids, int depth) const {
   const int whole = id(word);
   if (whole != unk) {
     ids.push_back(whole);
     return true;
   }
   for (const std::string_view particle : particles) {
-    if (word.size() <= particle.size() || !word.ends_with(particle)) continue;
+    if (depth == most_particles || word.size() <= particle.size() || !word.ends_with(particle)) continue;
     const int ending = id(join_mark + std::string(particle));
-    if (ending == unk || !encode_word(word.substr(0, word.size() - particle.size()), ids)) continue;
+    if (ending == unk || !encode_word(word.substr(0, word.size() - particle.size()), ids, depth + 1))
+      continue;
     ids.push_back(ending);
     return true;
   }
@@ -190,11 +196,11 @@ std::vector<int> WordVocabulary::encode(std::string_view text) const {
 
 std::vector<std::string> WordVocabulary::unknown(std::string_view text) const {
   std::vector<std::string> words;
+  std::unordered_set<std::string> seen;
   std::vector<int> ids;
   for (const std::string& token : split_words(text)) {
     const std::string word = is_marked(token) ? token.substr(1) : token;
-    if (!encode_word(token, ids) && std::find(words.begin(), words.end(), word) == words.end())
-      words.push_back(word);
+    if (!encode_word(token, ids) && seen.insert(word).second) words.push_back(word);
   }
   return words;
 }

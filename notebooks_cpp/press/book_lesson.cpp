@@ -71,8 +71,9 @@ struct Printed {
   const PictureRecord* picture_of(const std::string& line) const {
     if (!line.starts_with("[picture] ")) return nullptr;
     const std::string file = fs::path(line.substr(10)).filename().string();
+    std::error_code missing;
     for (const PictureRecord& each : pictures)
-      if (each.file == file && fs::exists(folder / file)) return &each;
+      if (each.file == file && fs::exists(folder / file, missing)) return &each;
     return nullptr;
   }
 

@@ -66,20 +66,19 @@ int check(const fs::path& out, bool need_all) {
 }
 
 int main(int argc, char** argv) {
-  try {
+  return attn::run_program("check_pages", [&] {
     bool need_all = false;
     Options options(
         "build/check_pages [DIR] [options]",
         "Opens every page of the book, the notebooks and the gallery in DIR (out) in a headless browser.");
     options.add("--all", &need_all, {.help = "a part that has not been made is an error"});
     const std::vector<std::string> words = options.parse({argv + 1, argv + argc}, 1);
-    return check(words.empty() ? "out" : words[0], need_all);
-  } catch (const Interrupted&) {
-    return interrupted_code;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "check_pages: {}\n", error.what());
-    return usage_code;
-  }
+    try {
+      return check(words.empty() ? "out" : words[0], need_all);
+    } catch (const Interrupted&) {
+      return interrupted_code;
+    }
+  });
 }
 
 }  // namespace

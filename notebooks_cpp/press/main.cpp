@@ -7,6 +7,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "lessons/support/options.hpp"  // run_program
 #include "notebooks_cpp/press/book.hpp"
 #include "notebooks_cpp/press/html.hpp"  // read_file
 #include "notebooks_cpp/press/notebook.hpp"
@@ -61,13 +62,12 @@ int run(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const CellError& error) {
-    fmt::print(stderr, "{}", error.what());
-    return 1;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "press: {}\n", error.what());
-    return 2;
-  }
+  return attn::run_program("press", [&] {
+    try {
+      return run({argv + 1, argv + argc});
+    } catch (const CellError& error) {
+      fmt::print(stderr, "{}", error.what());
+      return 1;
+    }
+  });
 }

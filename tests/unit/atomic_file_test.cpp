@@ -4,6 +4,7 @@
 #include <fcntl.h>         // open
 #include <sys/file.h>      // flock
 #include <sys/resource.h>  // setrlimit
+#include <sys/stat.h>      // mkfifo
 #include <sys/wait.h>      // waitpid
 #include <unistd.h>        // close, fork, _exit
 
@@ -130,6 +131,49 @@ TEST_CASE("a writer waits for the one that holds the temporary") {
   writer.join();
   CHECK(read_file(folder / "a") == "mine");
   CHECK(read_file(folder / "b") == "theirs");
+}
+
+TEST_CASE("a symbolic link stays, and the file it names is replaced") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "elsewhere");
+  std::filesystem::create_symlink("elsewhere/a", folder / "link");
+  std::filesystem::create_symlink("link", folder / "link to link");
+  write_file_atomically(folder / "link to link", {"new"});  // to a file that is not there yet, too
+  write_file_atomically(folder / "link", {"newer"});
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(std::filesystem::is_symlink(folder / "link to link"));
+  CHECK(read_file(folder / "elsewhere/a") == "newer");
+  CHECK(files_in(folder / "elsewhere") == 1);
+  std::filesystem::create_symlink("circle", folder / "circle");
+  CHECK(error_of_writing(folder / "circle").find("too many symbolic links") != std::string::npos);
+}
+
+TEST_CASE("a pipe in the place of the temporary is an error, not a wait without end") {
+  const TemporaryFolder folder;
+  REQUIRE(mkfifo((folder / "a.tmp").c_str(), 0666) == 0);
+  CHECK(error_of_writing(folder / "a") != "");
+  const int reader = ::open((folder / "a.tmp").c_str(), O_RDONLY | O_NONBLOCK);
+  CHECK(error_of_writing(folder / "a") == "write_file: cannot create " + (folder / "a.tmp").string() +
+                                              ": something that is not a file is there");
+  ::close(reader);
+}
+
+TEST_CASE("whether a file can be written is known before, and nothing is left behind") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "a", {"old"});
+  check_writable(folder / "a");
+  check_writable(folder / "new/b");
+  CHECK(read_file(folder / "a") == "old");
+  CHECK(files_in(folder / "new") == 0);
+  CHECK(files_in(folder.path) == 2);
+  CHECK_THROWS_WITH_AS(check_writable(folder / "new"), doctest::Contains("is not a regular file"), Error);
+  CHECK_THROWS_WITH_AS(check_writable(folder / "new/"), doctest::Contains("names a folder, not a file"),
+                       Error);
+  CHECK_THROWS_WITH_AS(check_writable(folder / "a/b"), doctest::Contains("cannot make the folder"), Error);
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path);
+  CHECK_NOTHROW(check_writable("here"));
+  std::filesystem::current_path(before);
 }
 
 }  // namespace

@@ -51,6 +51,17 @@ TEST_CASE("the gallery shows every lesson's pictures in order, with nothing from
   CHECK(has(fmt::format("width=\"{}\" height=\"{}\"", layout.width, layout.height).c_str()));
 }
 
+TEST_CASE("a record that names no possible file is left out") {
+  const TemporaryFolder folder;
+  record_picture(folder.path / "01_tensors", std::string(5000, 'x') + ".png", "Too long", "for any disk");
+  viz::write_png(folder.path / "01_tensors/a.png", viz::heatmap(viz::Matrix{{1}}));
+  record_picture(folder.path / "01_tensors", "a.png", "A", "is there");
+  write_gallery(folder.path);
+  const std::string page = read_file(folder.path / "index.html");
+  CHECK(page.find("Too long") == std::string::npos);
+  CHECK(page.find("is there") != std::string::npos);
+}
+
 TEST_CASE("a gallery without pictures says so") {
   const TemporaryFolder folder;
   write_gallery(folder.path / "out");

@@ -200,12 +200,17 @@ TEST_CASE("a bad configuration is refused by the name of what is wrong") {
   refused("{", "not a JSON object");
   refused(with("\"d_ff\":12,", ""), "'d_ff' is missing");
   refused(with("\"d_ff\":12", "\"d_ff\":\"twelve\""), "'d_ff' has a value of the wrong kind");
-  refused(with("\"d_ff\":12", "\"d_fff\":1,\"d_ff\":12"), "'d_fff' is not a setting");
+  refused(with("\"d_ff\":12", "\"d_fff\":1,\"d_ff\":12"), "\"d_fff\" is not a setting");
   refused(with("sinusoidal", "circular"),
           "'circular' is not one of none, learned, sinusoidal, t5, alibi, rope");
   refused(with("\"heads\":2", "\"heads\":3"), "d_model 8 does not divide into 3 heads");
   refused(with("\"kv_heads\":0", "\"kv_heads\":3"), "2 heads do not divide into 3 key/value heads");
   refused(with("\"vocabulary\":7", "\"vocabulary\":0"), "vocabulary is 0");
+  refused(with("\"max_length\":16", "\"max_length\":4611686018427387904"),
+          "max_length is 4611686018427387904; it may be at most 1000000");
+  refused(with("\"encoder_layers\":2", "\"encoder_layers\":1000000"),
+          "encoder_layers is 1000000; it may be at most 1000");
+  refused(with("\"d_model\":8", "\"d_model\":2305843009213693952"), "d_model is 2305843009213693952");
   TransformerConfig odd = small_config();
   odd.d_model = 6;
   odd.check();

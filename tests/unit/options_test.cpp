@@ -2,8 +2,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <string>  // string
-#include <vector>  // vector
+#include <fcntl.h>     // open
+#include <sys/wait.h>  // waitpid
+#include <unistd.h>    // close, fork, _exit
+
+#include <cstdio>      // fflush
+#include <functional>  // function
+#include <string>      // string
+#include <vector>      // vector
 
 #include "lessons/support/standard_options.hpp"
 
@@ -81,9 +87,45 @@ TEST_CASE("a number out of bounds is refused, and the bound is said") {
         "--rate: inf is too large: it must be at most 1000000000000000");
 }
 
+TEST_CASE("text that is not UTF-8 is refused before it reaches a file") {
+  CHECK(complaint_about({"--name", "caf\xe9"}) == "--name: the value is not UTF-8 text");
+  CHECK(complaint_about({"--name", "café"}) == "");
+}
+
 TEST_CASE("an error ends a program with exit code 2") {
   CHECK(run_program("example", [] { return 7; }) == 7);
   CHECK(run_program("example", []() -> int { throw UsageError("expected by the test"); }) == 2);
+  CHECK(run_program("example", []() -> int { throw std::bad_alloc(); }) == 2);
+}
+
+TEST_CASE("output that cannot be written is an error") {
+  // In a child, whose standard output is a disk that is always full; or is not there at all.
+  const auto code_of = [](const char* device, const std::function<int()>& body) {
+    std::fflush(stdout);  // or the child would have it, too
+    const pid_t child = fork();
+    if (child == 0) {
+      ::close(STDOUT_FILENO);
+      if (device) ::open(device, O_WRONLY);
+      _exit(run_program("expected by the test", body));
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  const auto prints = [] {
+    fmt::print("a line\n");
+    return 0;
+  };
+  const auto asks_for_help = [] {
+    Example().options.parse({"--help"});
+    return 0;
+  };
+  CHECK(code_of("/dev/null", prints) == 0);
+  CHECK(code_of("/dev/full", prints) == 2);
+  CHECK(code_of(nullptr, prints) == 2);
+  CHECK(code_of("/dev/full", asks_for_help) == 2);
+  CHECK(code_of("/dev/full", [] { return 0; }) == 0);
+  CHECK(code_of(nullptr, [] { return ::open("/dev/null", O_RDONLY) > STDERR_FILENO ? 0 : 1; }) == 0);
 }
 
 TEST_CASE("the standard options are read together with a program's own") {

@@ -40,6 +40,16 @@ std::string error_of(Files& files, const std::string& content) {
 
 }  // namespace
 
+TEST_CASE("an endless line, a device or a folder is refused") {
+  Files files;
+  const std::string million(1'000'000, 'x');
+  CHECK(read_pairs(files.write("a.tsv", million.substr(2) + "\ty")).size() == 1);
+  CHECK(read_pairs(files.write("a.tsv", million.substr(2) + "\ty\n\na\tb")).size() == 2);
+  CHECK_THROWS_WITH_AS(read_pairs(files.write("a.tsv", "a\tb\n" + million + "\ty\n")),
+                       doctest::Contains("a.tsv:2: a line of more than 1000000 bytes"), Error);
+  CHECK_THROWS_WITH_AS(read_pairs("/dev/zero"), "/dev/zero: is a device, not a file of sentences", Error);
+}
+
 TEST_CASE("tab-separated pairs are read, further columns ignored") {
   Files files;
   const auto pairs = read_pairs(files.write("c.tsv", "Go.\tVa !\tCC-BY\tmore\nHi.\tSalut !\n"));

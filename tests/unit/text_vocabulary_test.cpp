@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>    // steady_clock
 #include <iterator>  // ssize
 #include <map>
 #include <memory>
@@ -76,6 +77,28 @@ std::vector<BpeVocabulary::Merge> slow_merges(const std::vector<std::string>& te
 }
 
 }  // namespace
+
+TEST_CASE("merges that double a token end where words do") {
+  std::string saved = "vocabulary bpe\nmerge 4 4\n";
+  for (int id = 260; id < 320; ++id) saved += fmt::format("merge {} {}\n", id, id);
+  CHECK_THROWS_WITH_AS(load_vocabulary(saved),
+                       "bpe: the merge of 265 and 265 is a token of 128 bytes; no word has more than 67",
+                       Error);
+}
+
+TEST_CASE("hundreds of thousands of unknown or odd words are listed in a moment") {
+  std::string words, elisions, particles;
+  for (int i = 0; i < 150'000; ++i) words += fmt::format("w{} ", i), elisions += "ab'", particles += "는";
+  const auto start = std::chrono::steady_clock::now();
+  const WordVocabulary vocabulary = WordVocabulary::learn({"나 나는", particles});
+  CHECK(vocabulary.unknown(words).size() == 150'000);
+  CHECK(vocabulary.unknown(elisions).size() > 0);
+  CHECK(vocabulary.encode(particles).size() > 0);
+  std::string specials = "vocabulary byte\n";
+  for (int i = 0; i < 50'000; ++i) specials += fmt::format("special s{}\n", i);
+  CHECK(load_vocabulary(specials)->size() == 50'260);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}
 
 TEST_CASE("every vocabulary starts with pad, bos, eos, unk and the special tokens asked for") {
   for (const auto& vocabulary : one_of_each({"[MASK]", "<extra_id_0>"})) {

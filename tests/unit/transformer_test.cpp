@@ -37,6 +37,14 @@ std::vector<Setting> all_settings() {
   return settings;
 }
 
+TEST_CASE("the number of parameters is known before a model is built") {
+  for (const Setting& setting : all_settings()) {
+    CAPTURE(setting.name);
+    Rng rng(1);
+    CHECK(parameter_count(setting.config) == parameters_of(Transformer(setting.config, rng)).count());
+  }
+}
+
 // Two pairs of sentences of different lengths, and the loss on them.
 struct TwoPairs {
   Tokens source{random_ids({2, 5}, 7, 1), IntTensor({2}, {5, 3})};

@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <csignal>  // raise
+#include <fstream>  // ofstream
+
+#include "core/text.hpp"  // read_file
 #include "lessons/13_translator/talk.hpp"
 #include "lessons/13_translator/training.hpp"
 #include "optim/safetensors.hpp"
@@ -109,6 +113,50 @@ TEST_CASE("a loaded translator says what the saved one said") {
   }
 }
 
+// The file again, with one text of its metadata changed and no checksum: as another program could write it.
+void change_metadata(const std::string& path, const std::string& key, const std::string& from,
+                     const std::string& to) {
+  SafetensorsFile file = SafetensorsFile::open(path);
+  Metadata metadata = file.metadata();
+  metadata.erase("checksum");
+  REQUIRE(metadata.at(key).find(from) != std::string::npos);
+  metadata[key].replace(metadata[key].find(from), from.size(), to);
+  std::vector<std::vector<real>> values;
+  std::vector<ArrayView> arrays;
+  for (const std::string& name : file.names()) {
+    values.emplace_back(file.shape(name).numel());
+    file.read(name, values.back().data(), file.shape(name));
+    arrays.push_back({name, file.shape(name), values.back().data()});
+  }
+  write_safetensors(path, arrays, metadata);
+}
+
+TEST_CASE("sizes that the metadata names are compared with the tensors before a model is built") {
+  const TemporaryFolder folder;
+  Lesson lesson = quiet_lesson();
+  std::vector<std::string> words = tiny(folder, "model.safetensors");
+  words.insert(words.end(), {"--positions", "sinusoidal"});
+  const Settings settings = settings_of(words);
+  Run::start(settings)->train(lesson, [] {});
+  const auto complaint_with = [&](const std::string& from, const std::string& to) {
+    std::filesystem::copy(settings.weights_path(), folder / "changed.safetensors",
+                          std::filesystem::copy_options::overwrite_existing);
+    const std::string path = (folder / "changed.safetensors").string();
+    change_metadata(path, "config", from, to);
+    return message_of([&] { Translator::load(Checkpoint(path)); });
+  };
+  const auto says = [&](const std::string& message, const std::string& part) {
+    CAPTURE(message);
+    CHECK(message.find(part) != std::string::npos);
+  };
+  CHECK(complaint_with("\"max_length\":64", "\"max_length\":1000000") == "");  // none of the tensors has it
+  says(complaint_with("\"max_length\":64", "\"max_length\":4611686018427387904"), "may be at most 1000000");
+  says(complaint_with("\"d_ff\":128", "\"d_ff\":4000000"), "describes a model of");
+  says(complaint_with("\"encoder_layers\":1", "\"encoder_layers\":1000"), "describes a model of");
+  says(complaint_with("\"d_model\":32", "\"d_model\":1048576"), "describes a model of");
+  says(complaint_with("\"positions\":\"sinusoidal\"", "\"positions\":\"learned\""), "describes a model of");
+}
+
 TEST_CASE("joint pieces of words know every text, and are stored once") {
   const TemporaryFolder folder;
   Lesson lesson = quiet_lesson();
@@ -147,4 +195,109 @@ TEST_CASE("what was decided when a run began cannot be changed later") {
   CHECK(settings_of({}, stored).beam == 4);
   CHECK(settings_of({"--beam", "2"}, stored).beam == 2);
   CHECK(message_of([&] { settings_of({"--layers", "2"}, stored); }).find("--layers 1") != std::string::npos);
+}
+
+TEST_CASE("every number of the command line and of a file has a ceiling that says itself") {
+  const std::vector<std::vector<std::string>> wrong{{"--beam", "1000000000"},
+                                                    {"--layers", "100000000"},
+                                                    {"--pairs", "99999999999"},
+                                                    {"--pairs", "9223372036854775807"},
+                                                    {"--d-model", "2305843009213693952"},
+                                                    {"--ff", "9223372036854775807"},
+                                                    {"--max-length", "1000000000000000000"},
+                                                    {"--epochs", "1e308"}};
+  for (const std::vector<std::string>& words : wrong) {
+    const std::string message = message_of([&] { settings_of(words); });
+    CAPTURE(message);
+    CHECK(message.starts_with(words[0] + ": " + words[1] + " is too large: it must be at most "));
+  }
+  CHECK(message_of([&] {
+          settings_of({"--beam", "1001"});
+        }) == "--beam: 1001 is too large: it must be at most 1000");
+  std::string stored = run_settings_json(settings_of({}));
+  stored.replace(stored.find("\"beam\":1"), 8, "\"beam\":1000000000");
+  CHECK(message_of([&] { settings_of({}, stored); }).find("beam: 1000000000 is too large") !=
+        std::string::npos);
+  CHECK(message_of([&] {
+          Run::start(settings_of(
+              {"--fast", "--d-model", "16384", "--heads", "1", "--layers", "1000", "--pairs", "1000"}));
+        }).find("this machine has") != std::string::npos);
+}
+
+TEST_CASE("a training is stopped and saved by SIGINT, SIGTERM and SIGHUP") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const TemporaryFolder folder;
+    Lesson lesson = quiet_lesson();
+    const Settings settings = settings_of(tiny(folder, "model.safetensors"));
+    const auto run = Run::start(settings);
+    CHECK(run->train(lesson, [&] { raise(signal); }) == TrainEnd::interrupted);
+    CHECK(run->signal() == signal);
+    CHECK(Run::resume(settings, Checkpoint(settings.run_path()))->steps_taken() == 3);
+  }
+}
+
+TEST_CASE("a training replaces nothing without being asked") {
+  const TemporaryFolder folder;
+  Lesson lesson = quiet_lesson();
+  const std::vector<std::string> words = tiny(folder, "model.safetensors");
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return settings_of(all);
+  };
+  Settings settings = with({});
+  settings.time_limit = 1e-9;
+  Run::begin(settings)->train(lesson, [] {});
+  const auto refused = [&](const Settings& other, const std::string& part) {
+    const std::string message = message_of([&] { Run::begin(other); });
+    CAPTURE(message);
+    CHECK(message.find(part) != std::string::npos);
+  };
+
+  SUBCASE("an unfinished run of the same settings goes on") {
+    CHECK(Run::begin(settings)->steps_taken() == 1);
+    CHECK(Run::begin(with({"--overwrite"}))->steps_taken() == 0);
+  }
+  SUBCASE("the work of other settings stays") {
+    refused(with({"--layers", "2"}), "was trained with --layers 1: give another --checkpoint");
+    refused(with({"--seed", "2"}), "was trained with --seed 1: give another --checkpoint");
+    CHECK(Run::begin(with({"--layers", "2", "--overwrite"}))->steps_taken() == 0);
+    std::filesystem::remove(settings.run_path());  // only the model is left
+    refused(with({"--layers", "2"}), "was trained with --layers 1: give another --checkpoint");
+    CHECK(Run::begin(with({}))->steps_taken() == 0);
+  }
+  SUBCASE("a file that is not ours stays, whatever is asked for") {
+    std::ofstream(folder / "notes.txt") << "my notes";
+    refused(with({"--overwrite", "--checkpoint", (folder / "notes.txt").string()}),
+            "is not a model of this program");
+    CHECK(read_file(folder / "notes.txt") == "my notes");
+  }
+  SUBCASE("a folder is refused before the work") {
+    refused(with({"--checkpoint", (folder / "m/").string()}), "names a folder, not a file");
+    refused(with({"--checkpoint", folder.path.string()}), "is not a regular file");
+  }
+}
+
+TEST_CASE("two corpora of the same name do not share a model") {
+  const TemporaryFolder folder;
+  Lesson lesson = quiet_lesson();
+  for (const std::string name : {"a", "b"}) {
+    std::filesystem::create_directory(folder / name);
+    std::ofstream corpus(folder / name / "pairs.tsv");
+    for (int i = 0; i < 100; ++i) corpus << name << " word" << i << "\tmot" << i << "\n";
+  }
+  const auto with = [&](const std::string& name) {
+    return settings_of({"--fast", "--corpus", (folder / name / "pairs.tsv").string(), "--steps", "2",
+                        "--validations", "1", "--merges", "10", "--out", folder.path.string()});
+  };
+  Run::begin(with("a"))->train(lesson, [] {});
+  CHECK(message_of([&] { Run::begin(with("a")); }) == "");
+  const std::string message = message_of([&] { Run::begin(with("b")); });
+  CAPTURE(message);
+  CHECK(message.find("a/pairs.tsv: give another --checkpoint") != std::string::npos);
+  const std::string stored = Checkpoint(with("a").weights_path()).entry("settings");
+  CHECK(message_of([&] { with_stored(with("b"), stored); }).find("was made with --corpus") !=
+        std::string::npos);
+  std::ofstream(folder / "a/pairs.tsv", std::ios::app) << "one more\tun de plus\n";
+  CHECK(message_of([&] { Run::begin(with("a")); }).find("trained on other sentences") != std::string::npos);
 }
