@@ -484,8 +484,10 @@ void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
         "with the same {} labels the pre-trained model gets {:.1f}% and the one from scratch {:.1f}%", few,
         accuracy[0], accuracy[2]);
   lesson.say(
-      "Frozen does badly here: no gap ever asked anything of [CLS], so its state was never made to sum up "
-      "the sentence.");
+      "Frozen, with {:.1f}%, has only what the gaps have put into [CLS], and no gap ever asked it to sum up "
+      "the "
+      "sentence.",
+      accuracy[1]);
   lesson.say(
       "DistilBERT's idea: the student, {:.1f} times smaller, sees no labels at all. It copies the teacher's "
       "softened answers (temperature 2) on {} sentences without labels: `0.7 to 0.3` says more than `yes`.",
