@@ -99,7 +99,7 @@ class Examination {
           ask("/proc/self/exe", int(recognised.mistake), key_.selection, key_.chosen(), count());
       const Likeness like = likeness_on_drawn(key_, recognised, known.outcomes, answers);
       const bool fits = like.apart == 0 || (recognised.fit == Fit::exact && like.same_errors >= like.apart) ||
-                        (recognised.fit == Fit::close && like.same_errors >= 3 * like.apart);
+                        (recognised.fit == Fit::close && like.same_errors >= 9 * like.apart);
       if (like.apart > 0 && recognised.fit == Fit::exact) recognised.fit = Fit::close;
       if (fits) finding_.mistakes.push_back(recognised);
     }
