@@ -9,7 +9,7 @@
 // transformer (11) and its training (12) only have to meet. What is left to do is told here: to put two
 // languages into one batch, to write a sentence when nobody dictates it, and to say how good it is. B batch,
 // S source time, T target time, C channels, V vocabulary.
-#include <algorithm>   // find_if, max, min, min_element
+#include <algorithm>   // clamp, find_if, min, min_element
 #include <cmath>       // exp, fabs
 #include <filesystem>  // exists
 #include <iterator>    // ssize
@@ -262,7 +262,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
       "Greedy decoding never takes a word back. A beam keeps the best few beginnings and decides at the end "
       "(lesson 14).");
   show_beam(lesson, name, run.translator, run.data.watched.source,
-            {std::max<Index>(3, settings.beam), settings.length_penalty});
+            {std::clamp<Index>(settings.beam, 3, 8), settings.length_penalty});
 
   lesson.section("Use it");
   lesson.print("  {} translate{} \"{}\"", command, options, run.data.watched.source);

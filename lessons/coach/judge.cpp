@@ -118,22 +118,14 @@ bool is_nothing(const Value& value) {
   return true;
 }
 
-// The inputs on which the two disagree, and those on which they make the same error. An error that anybody
-// makes who returns nothing is none in common.
-struct Likeness {
-  int apart = 0, same_errors = 0;
-};
-Likeness likeness(const AnswerKey& key, const std::vector<Outcome>& known,
-                  const std::vector<Outcome>& answers) {
-  Likeness found;
-  for (Index i = 0; i < std::ssize(known); ++i) {
-    if (answers[i].kind == Ended::unasked) continue;
-    const bool same = nearly_alike(answers[i], known[i], key.task.tolerance);
-    found.apart += !same;
-    found.same_errors += same && answers[i].kind == Ended::answered && !is_nothing(answers[i].value) &&
-                         !nearly_alike(answers[i], key.right[i], key.task.tolerance);
-  }
-  return found;
+// Counts one input. An error that anybody makes who returns nothing is none in common.
+void count(Likeness& likeness, const Outcome& answer, const Outcome& known, const Outcome& right,
+           double tolerance) {
+  if (answer.kind == Ended::unasked) return;
+  const bool same = nearly_alike(answer, known, tolerance);
+  likeness.apart += !same;
+  likeness.same_errors += same && answer.kind == Ended::answered && !is_nothing(answer.value) &&
+                          !nearly_alike(answer, right, tolerance);
 }
 
 // The names of the parts of a result that has several, if all answers have them.
@@ -186,18 +178,32 @@ std::vector<Recognised> recognise(const AnswerKey& key, const MistakeAnswers& kn
   for (std::size_t part = 0; part < names.size(); ++part)
     for (std::size_t m = 0; m < known.size(); ++m)
       if (!known[m].empty() && explains_part(key, part, known[m], answers))
-        found.push_back({m, Recognised::Fit::in_part, names[part]});
+        found.push_back({m, Recognised::Fit::in_part, part, names[part]});
   if (!found.empty()) return found;
 
-  int best = 0;
+  Index best = 0;
   for (std::size_t m = 0; m < known.size(); ++m) {
-    const Likeness like = likeness(key, known[m], answers);
+    Likeness like;
+    for (Index i = 0; i < std::ssize(known[m]); ++i)
+      count(like, answers[i], known[m][i], key.right[i], key.task.tolerance);
     if (known[m].empty() || like.apart > 1 || like.same_errors < 2 || like.same_errors < best) continue;
     if (like.same_errors > best) found.clear();
     best = like.same_errors;
     found.push_back({m, Recognised::Fit::close});
   }
   return found.size() > 2 ? std::vector<Recognised>() : found;
+}
+
+Likeness likeness_on_drawn(const AnswerKey& key, const Recognised& recognised,
+                           const std::vector<Outcome>& known, const std::vector<Outcome>& answers) {
+  const auto seen = [&](const Outcome& outcome) {
+    return recognised.fit == Recognised::Fit::in_part ? one_part(outcome, recognised.part) : outcome;
+  };
+  Likeness like;
+  for (Index i = key.chosen(); i < std::ssize(answers); ++i)
+    if (known[i].kind == Ended::answered)
+      count(like, seen(answers[i]), seen(known[i]), seen(key.right[i]), key.task.tolerance);
+  return like;
 }
 
 }  // namespace coach

@@ -348,8 +348,10 @@ std::string line_fact(const Parts& wrong, double tolerance) {
     large |= w.ours->shape[rank - 1] > 2;
   }
   if (!large) return "";
+  // A line of one or two numbers proves nothing: any two fit.
   const auto lined = [&](std::size_t axis, bool factor) {
-    return every(wrong, tolerance, [&](const WrongPart& w) -> std::optional<Part> {
+    Index evidence = 0;
+    const bool fits = every(wrong, tolerance, [&](const WrongPart& w) -> std::optional<Part> {
       Part out = *w.ours;
       std::vector<std::vector<double>> theirs;
       along(*w.theirs, axis, [&](std::vector<double>& line) { theirs.push_back(line); });
@@ -360,9 +362,11 @@ std::string line_fact(const Parts& wrong, double tolerance) {
         for (std::size_t i = 0; i < line.size(); ++i)
           if (std::abs(line[i]) > std::abs(line[pivot])) pivot = i;
         const double f = other[pivot] / line[pivot], s = other[pivot] - line[pivot];
+        evidence += line.size() - std::size_t(std::count(line.begin(), line.end(), 0)) > 2;
         for (double& n : line) n = factor ? n * f : n + s;
       });
     });
+    return fits && evidence > 1;
   };
   const std::string row = axis_name(rank - 1, rank);
   if (lined(rank - 1, true)) return fmt::format("Each {} of yours is ours times a number of its own.", row);
@@ -380,7 +384,7 @@ std::string line_fact(const Parts& wrong, double tolerance) {
   };
   if (sums_to_one(false, rank - 1) && !sums_to_one(true, rank - 1)) {
     if (rank == 2 && sums_to_one(true, 0)) return "Each column of yours sums to 1, where each row should.";
-    return fmt::format("Each {} of ours sums to 1; yours does not.", row);
+    return fmt::format("Each {0} of ours sums to 1; not every {0} of yours does.", row);
   }
   return "";
 }

@@ -88,14 +88,24 @@ std::string position_fact(const std::vector<WrongPart>& wrong, double tolerance)
     if (covered->wrong == covered->all) return std::string(rule.text) + ", everything else is wrong.";
     if (2 * covered->wrong > covered->all) return std::string(rule.text) + ", most of the rest is wrong.";
   }
-  return "";
+  // Nothing about the place: perhaps all of them are off by the same.
+  std::optional<double> gap;
+  Index count = 0;
+  for (const WrongPart& w : wrong)
+    for (Index e = 0; e < std::ssize(w.ours->numbers); ++e) {
+      if (!numbers_differ(*w.theirs, *w.ours, e, tolerance)) continue;
+      const double here = w.theirs->numbers[e] - w.ours->numbers[e];
+      if (!std::isfinite(here) || (gap && std::abs(here - *gap) > 1e-9 * std::abs(*gap))) return "";
+      gap = here;
+      ++count;
+    }
+  if (count < 3) return "";
+  return fmt::format("Wherever yours is wrong, it is ours {} {:.5g}.", *gap < 0 ? "−" : "+", std::abs(*gap));
 }
 
 std::string direction_fact(const std::vector<WrongPart>& wrong, double tolerance) {
   if (!same_shapes(wrong)) return "";
-  bool larger = true, smaller = true, negative = true, by_same = true;
-  std::optional<double> gap;
-  Index count = 0;
+  bool larger = true, smaller = true, negative = true;
   for (const WrongPart& w : wrong)
     for (Index e = 0; e < std::ssize(w.ours->numbers); ++e) {
       if (!numbers_differ(*w.theirs, *w.ours, e, tolerance)) continue;
@@ -103,13 +113,7 @@ std::string direction_fact(const std::vector<WrongPart>& wrong, double tolerance
       larger = larger && theirs > ours;
       smaller = smaller && theirs < ours;
       negative = negative && theirs < 0 && ours >= 0;
-      by_same = by_same && (!gap || std::abs(theirs - ours - *gap) <= 1e-9 * std::abs(*gap));
-      gap = theirs - ours;
-      ++count;
     }
-  if (by_same && count > 2 && std::isfinite(*gap))
-    return fmt::format("Wherever yours is wrong, it is ours {} {:.5g}.", *gap < 0 ? "−" : "+",
-                       std::abs(*gap));
   if (negative) return "Wherever yours is wrong, it is negative, and ours is not: does an integer overflow?";
   if (larger) return "Wherever yours is wrong, it is too large.";
   if (smaller) return "Wherever yours is wrong, it is too small.";

@@ -231,11 +231,12 @@ std::string highest(const Value& answered, double (*shown)(double), double least
     if (part.numbers[first + v] >= least) tokens.push_back(v);
   const auto score = [&](Index v) { return part.numbers[first + v]; };
   std::sort(tokens.begin(), tokens.end(), [&](Index a, Index b) { return score(a) > score(b); });
-  tokens.resize(std::min(tokens.size(), most));
+  const bool cut = tokens.size() > most;
+  if (cut) tokens.resize(most);
   std::sort(tokens.begin(), tokens.end());
   std::vector<std::string> texts;
   for (const Index v : tokens) texts.push_back(fmt::format("{}: {:.3g}", v, shown(score(v))));
-  if (std::ssize(tokens) < columns) texts.push_back("…");
+  if (cut) texts.push_back("…");
   return fmt::format("{}[{}]", part.shape.size() > 1 ? "…, " : "", fmt::join(texts, ", "));
 }
 
@@ -247,7 +248,7 @@ std::string highest_scores(const Value& answered) {
 }
 std::string likeliest(const Value& answered) {
   return highest(
-      answered, [](double n) { return std::exp(n); }, -700);
+      answered, [](double n) { return std::exp(n); }, std::log(1e-6));
 }
 
 Index length_of(const Value& value) {

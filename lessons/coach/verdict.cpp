@@ -155,7 +155,7 @@ std::string naming(const NamedMistake& mistake, const Recognised& recognised, co
   const std::string name =
       recognised.fit == Recognised::Fit::exact ? fmt::format("This is a known mistake: {}.", mistake.name)
       : recognised.fit == Recognised::Fit::in_part
-          ? fmt::format("In {}, this is a known mistake: {}.", recognised.part, mistake.name)
+          ? fmt::format("In {}, this is a known mistake: {}.", recognised.part_name, mistake.name)
           : fmt::format("Close to a known mistake: {}.", mistake.name);
   return fmt::format("    {}{}{}\n", color ? "\033[1m" : "", name, color ? "\033[0m" : "") +
          wrapped(mistake.why, 4) +

@@ -60,9 +60,13 @@ coach::Exercise coach::exercise() {
                .oracle = oracle::smoothed_loss,
                .arguments = {"scores", "target", "smoothing"},
                .cases = [](Rng& rng) -> Cases<decltype(exercise::smoothed_loss)> {
-                 return {{tidy({2}, rng), 1, real(0)},           {tidy({3}, rng), 1, real(0.3)},
-                         {tidy({5}, rng), 0, real(0.1)},         {tensor({1000, 999, 998}), 2, real(0.1)},
-                         {tensor({-1000, -1002}), 0, real(0.1)}, {normal({7}, rng) * real(3), 4, real(0.2)}};
+                 return {{tidy({2}, rng), 1, real(0)},
+                         {tidy({3}, rng), 1, real(0.3)},
+                         {tidy({5}, rng), 0, real(0.1)},
+                         {tensor({1000, 999, 998}), 2, real(0.1)},
+                         {tensor({-1000, -1002}), 0, real(0.1)},
+                         {normal({7}, rng) * real(3), 4, real(0.2)},
+                         {tensor({1000, -1000, 0}), 1, real(0.1)}};
                },
                .draw = [](Draw& draw) -> Case<decltype(exercise::smoothed_loss)> {
                  const Index V = draw.size();

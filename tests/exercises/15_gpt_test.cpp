@@ -138,6 +138,7 @@ coach::Exercise coach::exercise() {
                      {normal({5, 7}, rng) * real(3), some_tokens(5, 7, rng)},
                      {tensor({{1000, 999}, {-1000, -1001}}), {1, 0}},
                      {tensor({{-1000, -1001}, {-1002, -1000}}), {1, 0}},
+                     {tensor({{1000, -1000, 0}}), {1}},
                      {normal({7, 5}, rng), some_tokens(7, 5, rng)}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::next_token_loss)> {

@@ -99,6 +99,38 @@ void test_nothing() {
           checked.verdict(function));
 }
 
+// A mistake that gives the same answers to the chosen inputs, but not to others, is close at most.
+void test_likeness() {
+  const Checked checked(
+      "01_tensors",
+      {{"offset",
+        "  if (std::ssize(index) != shape.rank()) throw std::invalid_argument(\"indices\");\n"
+        "  Index position = 0;\n"
+        "  for (int axis = 0; axis < shape.rank(); ++axis) {\n"
+        "    const bool last = axis == shape.rank() - 1;\n"
+        "    if (!last && (index[axis] < 0 || index[axis] >= shape[axis]))\n"
+        "      throw std::invalid_argument(\"range\");\n"
+        "    position = position * shape[axis] + index[axis];\n"
+        "  }\n"
+        "  return position;"}},
+      "#include <iterator>\n");
+  checked.expect("offset", "took an input that it must refuse");
+  check(checked.verdict("offset").find("This is a known mistake") == std::string::npos,
+        "a mistake that the drawn inputs tell apart is not named", checked.verdict("offset"));
+  const Checked columns(
+      "02_autograd",
+      {{"broadcast_backward",
+        "  const Index rows = shape.rank() == 2 ? shape[0] : 1, columns = shape[-1];\n"
+        "  Tensor out = zeros({rows, columns});\n"
+        "  for (Index i = 0; i < gradient.size(0); ++i)\n"
+        "    for (Index j = 0; j < gradient.size(1); ++j) out(rows == 1 ? 0 : i, rows == 1 ? 0 : "
+        "columns == 1 ? 0 : j) += gradient(i, j);\n"
+        "  return reshape(out, shape);"}});
+  columns.expect("broadcast_backward", "wrong values");
+  check(columns.verdict("broadcast_backward").find("a number of its own") == std::string::npos,
+        "one row is no evidence for columns", columns.verdict("broadcast_backward"));
+}
+
 // Lists that have too much or too little, numbers that an int cannot hold, a flag that decides.
 void test_more_facts() {
   const Checked lists("02_autograd",
@@ -149,6 +181,7 @@ void test_facts() {
   test_variations();
   test_calls();
   test_nothing();
+  test_likeness();
   test_more_facts();
   test_screen();
 }
