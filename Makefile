@@ -149,9 +149,9 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 
 .PHONY: test-all
 test-all:
-	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzz/safetensors_fuzz $(LESSONS) build/coach build/tests/coach $(ANSWERS)
+	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(LESSONS) build/coach build/tests/coach $(ANSWERS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzz/safetensors_fuzz tests/lessons \
+	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer tests/lessons tests/commands \
 	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
 
 .PHONY: san tsan
@@ -229,10 +229,17 @@ bench-peers:  ## install the libraries that bench compares with
 	@sh .ci/packages libopenblas-openmp-dev libdnnl-dev libtorch-dev
 	@rm -rf $(O)/tests/bench
 
-# --- fuzzing: bounded here, endless with clang's libFuzzer ---
-$(B)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(LIB)
+# --- fuzzing: a moment of it in `make test`, for longer and under the sanitizers here ---
+FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp) $(patsubst %,lessons/coach/%.cpp,course source mistakes value wire) \
+                $(SUPPORT_SOURCES) $(PRESS_SOURCES) $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp))
+$(O)/tests/fuzz/%.o: CXXFLAGS += -O1
+$(B)/tests/fuzzer: $(FUZZ_SOURCES:%.cpp=$(O)/%.o) $(LIB)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lmd4c -o $@
+.PHONY: fuzz
+fuzz: build/packages.ok  ## fuzz every parser under the sanitizers until Ctrl-C, or SECONDS=120 each
+	@$(MAKE) VARIANT=san build/san/tests/fuzzer
+	@build/san/tests/fuzzer $(or $(SECONDS),0) $$(date +%s)000000
 
 .PHONY: clean
 clean:  ## remove build/ (keeps out/ and my/)

@@ -17,9 +17,9 @@ class Broadcast {
   Broadcast(const Shape& out, const Shape& a, const Shape& b) {
     Index a_size = 1, b_size = 1;  // elements of a and b to the right of this axis
     for (int i = 1; i <= out.rank(); ++i) {
-      const Index size = out[-i];
-      const Index a_step = i <= a.rank() && a[-i] > 1 ? a_size : 0,
-                  b_step = i <= b.rank() && b[-i] > 1 ? b_size : 0;
+      const Index size = out.end()[-i];
+      const Index a_step = i <= a.rank() && a.end()[-i] > 1 ? a_size : 0,
+                  b_step = i <= b.rank() && b.end()[-i] > 1 ? b_size : 0;
       if (a_step) a_size *= size;
       if (b_step) b_size *= size;
       if (size == 1) continue;
@@ -204,8 +204,9 @@ Tensor sqrt(const Tensor& x) {
 }
 
 Tensor activate(const Tensor& x, Activation activation) {
+  const Shape& shape = x.shape();
   if (activation == Activation::none) return x;
-  const Tensor y = empty(x.shape());
+  const Tensor y = empty(shape);
   parallel_for(x.numel(), elementwise_grain, [&](Index begin, Index end) {
     kernels().activate(activation, end - begin, x.data() + begin, y.data() + begin);
   });
@@ -238,7 +239,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   Broadcast(shape, a.shape(), b.shape()).for_each([=](Index i, Index j, Index k) {
     z[i] = c[i] != 0 ? x[j] : y[k];
   });
-  return record(out, "where", {a, b}, [a, b, chosen](const Tensor& out) {
+  return record(out, "where", {a, b, chosen}, [a, b, chosen](const Tensor& out) {
     const real *c = chosen.data(), *g = grad_data(out);
     const Broadcast broadcast(out.shape(), a.shape(), b.shape());
     const auto dx = [=](Index i, Index, Index) { return c[i] != 0 ? g[i] : real{0}; };

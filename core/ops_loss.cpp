@@ -9,7 +9,8 @@ namespace attn {
 
 // -Σ_v q(v) log softmax(x)_v, averaged over the targets that count, with q = (1 - ε) one-hot + ε/V.
 // The gradient is the famous (softmax(x) - q) / count.
-Tensor cross_entropy(const Tensor& logits, const IntTensor& targets, const CrossEntropyOptions& options) {
+Tensor cross_entropy(const Tensor& logits, const IntTensor& given, const CrossEntropyOptions& options) {
+  const IntTensor targets = given.copy();  // the backward needs them as they are now
   if (logits.rank() == 0 || !(targets.shape() == logits.shape().without(logits.rank() - 1)))
     fail("cross_entropy: targets {} do not fit logits {}", targets.shape().str(), logits.shape().str());
   if (!(options.smoothing >= 0 && options.smoothing <= 1))

@@ -25,6 +25,10 @@ struct AroundAxis {
   }
 };
 
+void need_elements(const char* op, const Tensor& x, Index count) {
+  if (count == 0) fail("{}: {} has no element to take", op, x.shape().str());
+}
+
 // The sum of all elements, or of those along an axis, divided by a number: a sum or a mean.
 Tensor divided_sum(const char* op, const Tensor& x, real divisor) {
   const Tensor out = scalar(kernels().sum(x.numel(), x.data()) / divisor);
@@ -36,6 +40,7 @@ Tensor divided_sum(const char* op, const Tensor& x, real divisor) {
 
 Tensor divided_sum(const char* op, const Tensor& x, int axis, bool keep_axis, bool average) {
   const AroundAxis around(op, x.shape(), axis, keep_axis);
+  if (average) need_elements(op, x, around.size);
   const real divisor = average ? real(around.size) : real{1};
   const Tensor out = zeros(around.reduced);
   for (Index o = 0; o < around.outer; ++o) {
@@ -80,10 +85,6 @@ IntTensor argmax_of(const Tensor& x, const AroundAxis& around) {
       best[o * around.inner + i] = int(at);
     }
   return best;
-}
-
-void need_elements(const char* op, const Tensor& x, Index count) {
-  if (count == 0) fail("{}: {} has no element to take", op, x.shape().str());
 }
 
 using RowOp = void (*)(Range rows, Index cols, const real* x, real* y);

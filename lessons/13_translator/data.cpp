@@ -3,6 +3,7 @@
 #include <algorithm>      // min
 #include <iterator>       // ssize
 #include <unordered_set>  // unordered_set
+#include <utility>        // move
 
 #include "core/error.hpp"
 #include "nn/text/bpe.hpp"
@@ -58,20 +59,22 @@ Index count_candidates(const std::vector<Pair>& pairs, Index max_words) {
 
 // At most a tenth of the sentences is for the test and a twentieth for validation: small corpora work, too.
 Dataset corpus(const Settings& settings) {
-  const std::vector<Pair> pairs = settings.corpus.empty()
-                                      ? read_aligned(settings.source_file, settings.target_file)
-                                      : read_pairs(settings.corpus);
+  std::vector<Pair> pairs = settings.corpus.empty() ? read_aligned(settings.source_file, settings.target_file)
+                                                    : read_pairs(settings.corpus);
   const Index candidates = count_candidates(pairs, settings.test_words);
   if (candidates < 20)
     fail("{} distinct sentences of at most {} words: too few to hold some out for a test; give at least 20",
          candidates, settings.test_words);
-  const Split split = split_by_source(pairs, {.test = std::min(settings.test, candidates / 10),
-                                              .validation = std::min(validation_sentences, candidates / 20),
-                                              .max_words = settings.test_words,
-                                              .seed = std::uint64_t(settings.seed)});
-  Dataset data{"source", "target", split.train, split.validation, split.test, {}, {}, {}};
+  Split split =
+      split_by_source(std::move(pairs), {.test = std::min(settings.test, candidates / 10),
+                                         .validation = std::min(validation_sentences, candidates / 20),
+                                         .max_words = settings.test_words,
+                                         .seed = std::uint64_t(settings.seed)});
+  Dataset data{
+      "source", "target", std::move(split.train), std::move(split.validation), std::move(split.test), {},
+      {},       {}};
   for (const TestSentence& sentence :
-       split.validation) {  // one of usual length if there is one, else the last
+       data.validation) {  // one of usual length if there is one, else the last
     data.watched = {sentence.source, sentence.references[0]};
     if (const Index words = std::ssize(split_at_spaces(sentence.source)); words >= 6 && words <= 8) break;
   }
@@ -85,14 +88,13 @@ Dataset make_dataset(const Settings& settings) {
 }
 
 Vocabularies learn_vocabularies(const Settings& settings, const std::vector<Pair>& train) {
-  std::vector<std::string> source = source_lines(train);
-  const std::vector<std::string> target = target_lines(train);
   if (settings.vocabulary == "word")
-    return {std::make_shared<WordVocabulary>(WordVocabulary::learn(source)),
-            std::make_shared<WordVocabulary>(WordVocabulary::learn(target))};
-  source.insert(source.end(), target.begin(), target.end());
+    return {std::make_shared<WordVocabulary>(WordVocabulary::learn(source_lines(train))),
+            std::make_shared<WordVocabulary>(WordVocabulary::learn(target_lines(train)))};
+  std::vector<std::string> lines = source_lines(train);
+  for (const Pair& pair : train) lines.push_back(pair.target);
   const auto joint =
-      std::make_shared<BpeVocabulary>(BpeVocabulary::learn(source, {.merges = settings.merges}));
+      std::make_shared<BpeVocabulary>(BpeVocabulary::learn(lines, {.merges = settings.merges}));
   return {joint, joint};
 }
 

@@ -165,7 +165,9 @@ void show_beam(Lesson& lesson, const std::string& name, const Translator& transl
 
   std::vector<viz::TreeNode> nodes;
   std::vector<int> position(tree.size(), -1);  // of a node of the tree, in the picture
+  constexpr Index most_steps = 30;  // a model that never says <eos> would draw a picture of half a gigabyte
   for (Index i = 0; i < std::ssize(tree); ++i) {
+    shown[i] = shown[i] && tree[i].depth <= most_steps;
     if (!shown[i]) continue;
     const BeamNode& node = tree[i];
     position[i] = int(nodes.size());

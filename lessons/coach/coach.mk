@@ -10,7 +10,8 @@ LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O
 LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(G) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 
-GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp)) nn/positions.cpp) \
+GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp)) nn/attention.cpp nn/linear.cpp \
+                    nn/positions.cpp optim/schedule.cpp) \
                   $(patsubst %.cpp,$(G)/%.baseline.o,$(KERNEL_SOURCES)) \
                   $(patsubst %,$(G)/lessons/coach/%.o,answering crash examine facts grader input_facts judge \
                     part_facts position_facts run_answers sandbox self_check show source value verdict wire)
@@ -43,8 +44,9 @@ $(G)/mistakes/%.hpp: lessons/%/mistakes.diff lessons/%/solution.hpp build/mutant
 build/mutants: $(patsubst %,build/obj/lessons/coach/%.o,mutants_main mutants mistakes)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
-$(G)/libgrading.so: $(GRADED_OBJECTS)
-	$(CXX) -shared -fopenmp $(SANITIZE) $^ -lfmt -ldl -o $@
+# (An object that was added to the list is made only if the library has to be made: .SECONDARY. Hence coach.mk.)
+$(G)/libgrading.so: $(GRADED_OBJECTS) lessons/coach/coach.mk
+	$(CXX) -shared -fopenmp $(SANITIZE) $(GRADED_OBJECTS) -lfmt -ldl -o $@
 
 # The stub and the solution of each exercise, built by the learner's own commands.
 define answer_rules

@@ -37,7 +37,7 @@ std::vector<WrittenMistake> read_mistakes(const std::filesystem::path& path) {
   int number = 0;
 
   const auto complain = [&](int line, const std::string& what) {
-    attn::fail("{}:{}: {}", path.string(), line, what);
+    attn::fail("{}:{}: {:.300}", path.string(), line, what);
   };
   const auto complain_about = [&](const WrittenMistake& mistake, int line, const std::string& what) {
     complain(line, mistake.function + ", \"" + mistake.name + "\": " + what);

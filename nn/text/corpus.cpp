@@ -6,6 +6,7 @@
 #include <iterator>       // ssize
 #include <string_view>    // string_view
 #include <unordered_map>  // unordered_map
+#include <utility>        // move
 
 #include "core/error.hpp"
 #include "core/rng.hpp"  // shuffle
@@ -116,21 +117,19 @@ std::vector<std::string> target_lines(const std::vector<Pair>& pairs) {
   return lines;
 }
 
-Split split_by_source(const std::vector<Pair>& pairs, const SplitOptions& options) {
-  // The distinct sources in the order of the file, so that the draw does not depend on a hash function.
-  std::vector<TestSentence> sentences;
-  std::unordered_map<std::string_view, Index> index;  // of each source, in `sentences`
-  for (const Pair& pair : pairs) {
-    const auto [found, is_new] = index.emplace(pair.source, std::ssize(sentences));
-    if (is_new) sentences.push_back({pair.source, {}});
-    sentences[found->second].references.push_back(pair.target);
-  }
+Split split_by_source(std::vector<Pair> pairs, const SplitOptions& options) {
+  // The distinct sources in the order of the file, so that the draw does not depend on a hash function. A
+  // corpus can be large: its sentences are moved, and only those held out are gathered with all translations.
+  constexpr Index in_training = -1;
+  std::vector<std::string_view> sources;
+  std::unordered_map<std::string_view, Index> place;  // of each source: later, among the held-out sentences
+  for (const Pair& pair : pairs)
+    if (place.emplace(pair.source, in_training).second) sources.push_back(pair.source);
 
-  std::vector<Index> candidates;
-  for (Index i = 0; i < std::ssize(sentences); ++i) {
-    const Index words = std::ssize(split_at_spaces(sentences[i].source));
-    if (options.max_words == 0 || words <= options.max_words) candidates.push_back(i);
-  }
+  std::vector<std::string_view> candidates;
+  for (const std::string_view source : sources)
+    if (options.max_words == 0 || std::ssize(split_at_spaces(source)) <= options.max_words)
+      candidates.push_back(source);
   if (options.test < 0 || options.validation < 0 ||
       options.test + options.validation > std::ssize(candidates))
     fail("split_by_source: {} + {} sentences to hold out, but only {} distinct ones to choose from",
@@ -138,15 +137,25 @@ Split split_by_source(const std::vector<Pair>& pairs, const SplitOptions& option
   Rng rng(options.seed);
   shuffle(candidates, rng);
 
-  Split split;
-  std::vector<bool> held_out(sentences.size(), false);
+  std::vector<TestSentence> held_out;
   for (Index i = 0; i < options.test + options.validation; ++i) {
-    const Index chosen = candidates[i];
-    held_out[chosen] = true;
-    (i < options.test ? split.test : split.validation).push_back(sentences[chosen]);
+    held_out.push_back({std::string(candidates[i]), {}});
+    place[candidates[i]] = i;
   }
-  for (const Pair& pair : pairs)
-    if (!held_out[index.at(pair.source)]) split.train.push_back(pair);
+  std::vector<Index> places;
+  for (const Pair& pair : pairs) places.push_back(place.at(pair.source));
+  place.clear();  // its keys point into the sentences that move now
+
+  Split split;
+  for (Index i = 0; i < std::ssize(pairs); ++i) {
+    if (places[i] == in_training)
+      split.train.push_back(std::move(pairs[i]));
+    else
+      held_out[places[i]].references.push_back(std::move(pairs[i].target));
+  }
+  const auto validation = held_out.begin() + options.test;
+  split.test.assign(held_out.begin(), validation);
+  split.validation.assign(validation, held_out.end());
   return split;
 }
 

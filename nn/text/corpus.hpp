@@ -44,6 +44,6 @@ struct SplitOptions {
   std::uint64_t seed = 0;
 };
 // All translations of a source sentence are on the same side: nothing in the test was seen in training.
-Split split_by_source(const std::vector<Pair>& pairs, const SplitOptions& options);
+Split split_by_source(std::vector<Pair> pairs, const SplitOptions& options);
 
 }  // namespace attn

@@ -95,9 +95,17 @@ class Writer {
     if (ways(start_key(grammar)).empty()) fail("{}: its first symbol cannot be written", grammar.name);
   }
 
-  Tree sentence() { return derive(start_key(grammar_)); }
+  Tree sentence() {
+    work_ = 0;
+    return derive(start_key(grammar_));
+  }
 
  private:
+  // A small grammar can describe a sentence of a billion words, or one that luck alone would find.
+  void count_work() {
+    if (++work_ > 100'000) fail("{}: a sentence takes more than 100000 choices", grammar_.name);
+  }
+
   int draw(const std::vector<int>& from) { return from[rng_.below(std::ssize(from))]; }
 
   // The rules by which `key` can be written completely.
@@ -120,6 +128,7 @@ class Writer {
 
   // Whether the variables from number `from` on can be bound so that all calls can be written.
   bool can_finish(const Rule& rule, std::vector<int> values, Index from) {
+    count_work();
     while (from < std::ssize(values) && values[from] != unbound) ++from;
     if (from == std::ssize(values)) return calls_can_finish(rule, values);
     for (const int value : grammar_.features[rule.variables[from]].values) {
@@ -135,6 +144,7 @@ class Writer {
     std::vector<int> bound;
     bind(grammar_, rule, key, bound);
     do {
+      count_work();
       tree.values = bound;
       for (Index v = 0; v < std::ssize(bound); ++v)
         if (bound[v] == unbound) tree.values[v] = draw(grammar_.features[rule.variables[v]].values);
@@ -153,6 +163,7 @@ class Writer {
   };
   const GrammarRules& grammar_;
   Rng rng_;
+  Index work_ = 0;
   std::unordered_map<Key, std::vector<int>, Hash> ways_;
 };
 

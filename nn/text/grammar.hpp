@@ -9,7 +9,7 @@
 //
 //   feature n = one many
 //   feature g = m f
-//   <phrase n> = the <adjective g n> <noun g n>  | <the g n> <noun> <adjective>
+//   <phrase n> = <the g n> <adjective g n> <noun g n>  | <the> <noun> <adjective>
 //   table <noun g n>: one many | g one many
 //     cat   cats   | m chat  chats
 //     apple apples | f pomme pommes
@@ -29,7 +29,8 @@
 //   x~y       y before a vowel: le~l'+, a~an          *x    counts as a consonant: *héros
 //   x/y       x after a consonant, y after a vowel: +을/+를 (in Hangul the final consonant decides)
 //   x_y       a space inside one word of the grammar
-// The first word, and the first after a full stop, gets a capital.
+// The first word, and the first after a full stop, gets a capital. A grammar may be large, but not without
+// bounds: what would take its parser or its writer too long is refused.
 #pragma once
 
 #include <cstdint>      // uint64_t

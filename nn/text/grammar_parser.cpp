@@ -44,6 +44,7 @@ class Parser {
  public:
   Parser(std::string_view name, std::string_view text) {
     grammar_.name = name;
+    if (text.size() > 100'000) fail("{}: a grammar has at most 100000 bytes", name);
     for (const std::string& line : split(text, '\n')) {
       ++line_;
       parse_line(std::string_view(line).substr(0, line.find('#')));
@@ -58,10 +59,19 @@ class Parser {
  private:
   template <class... Args>
   [[noreturn]] void wrong(fmt::format_string<Args...> format, Args&&... args) const {
-    fail("{}:{}: {}", grammar_.name, line_, fmt::format(format, std::forward<Args>(args)...));
+    fail("{}:{}: {:.300}", grammar_.name, line_, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // The parser looks things up one by one, so there must not be too many of them.
+  void check_counts() const {
+    if (grammar_.features.size() > 100 || grammar_.values.size() > 1000) wrong("too many features or values");
+    if (grammar_.symbols.size() > 2000 || grammar_.rules.size() > 20'000) wrong("too many symbols or rules");
+    if (columns_.size() > 100 || table_rule_.head.size() > 10)
+      wrong("too many columns or features in a table");
   }
 
   void parse_line(std::string_view line) {
+    check_counts();
     const Strings words = words_of(line);
     if (words.empty()) return;
     const bool indented = line[0] == ' ';
@@ -203,6 +213,7 @@ class Parser {
   }
 
   void fill(const Strings& cells, const Strings& chosen) {
+    if (++combinations_ > 20'000) wrong("too many combinations of features in tables");
     if (chosen.size() < table_rule_.head.size()) {
       for (const std::string& value : choices(cells, std::ssize(chosen))) {
         Strings longer = chosen;
@@ -266,16 +277,17 @@ class Parser {
     for (const GrammarRules::Rule& rule : grammar_.rules)
       for (const GrammarRules::Call& call : rule.calls)
         if (!defined(call))
-          fail("{}: <{}> with {} values is used, but no rule defines it", grammar_.name,
+          fail("{}: <{:.60}> with {} values is used, but no rule defines it", grammar_.name,
                grammar_.symbols[call.symbol], call.arguments.size());
   }
 
   void check_cycles(int symbol, std::vector<int> above) {
     const std::string& name = grammar_.symbols[symbol];
     if (std::find(above.begin(), above.end(), symbol) != above.end())
-      fail("{}: <{}> leads back to itself; a grammar must be finite", grammar_.name, name);
+      fail("{}: <{:.60}> leads back to itself; a grammar must be finite", grammar_.name, name);
     if (std::find(finite_.begin(), finite_.end(), symbol) != finite_.end()) return;
     above.push_back(symbol);
+    if (above.size() > 100) fail("{}: <{:.60}> is nested more than 100 deep", grammar_.name, name);
     for (const GrammarRules::Rule& rule : grammar_.rules)
       if (rule.symbol == symbol)
         for (const GrammarRules::Call& call : rule.calls) check_cycles(call.symbol, above);
@@ -304,6 +316,7 @@ class Parser {
 
   GrammarRules grammar_;
   int line_ = 0;
+  Index combinations_ = 0;
   std::string head_;                 // of the rules that follow
   GrammarRules::Rule table_rule_{};  // of the rows that follow
   std::vector<Column> columns_;

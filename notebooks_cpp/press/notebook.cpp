@@ -252,16 +252,17 @@ std::vector<Cell> cells_of_ipynb(const std::string& text) {
       const std::string kind = entry.at("cell_type");
       for (const CellKind known : {CellKind::markdown, CellKind::code, CellKind::raw})
         if (kind == name_of(known)) cell.kind = known;
-      if (kind != name_of(cell.kind)) fail("not a notebook: a cell of kind '{}'", kind);
+      if (kind != name_of(cell.kind)) fail("not a notebook: a cell of kind '{:.60}'", kind);
       const auto& source = entry.at("source");
       if (source.is_string()) cell.text = source;
       if (!source.is_string())
         for (const std::string line : source) cell.text += line;
       cell.tags = entry.value("metadata", nlohmann::json::object()).value("tags", cell.tags);
+      normalize(cell);
       cells.push_back(std::move(cell));
     }
   } catch (const nlohmann::json::exception& error) {
-    fail("not a notebook: {}", error.what());
+    fail("not a notebook: {:.200}", error.what());
   }
   return cells;
 }

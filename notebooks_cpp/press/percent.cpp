@@ -5,6 +5,7 @@
 #include <algorithm>          // find, min
 #include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
+#include <utility>            // move
 
 #include "core/error.hpp"
 #include "notebooks_cpp/press/lines.hpp"
@@ -31,21 +32,20 @@ Cell cell_of_marker(std::string_view rest, const std::string& place) {
     else if (kind == "[raw]")
       cell.kind = CellKind::raw;
     else
-      fail("{}: a cell of kind {}; there are [markdown], [raw] and, without a word, code", place, kind);
+      fail("{}: a cell of kind {:.60}; there are [markdown], [raw] and, without a word, code", place, kind);
     rest = trimmed(rest.substr(kind.size()));
   }
   if (rest.starts_with("tags=")) {
     const auto list = nlohmann::json::parse(rest.substr(5), nullptr, false);
     if (!list.is_array()) fail("{}: tags are a list of words: tags=[\"active-cpp\"]", place);
     for (const auto& tag : list) {
-      if (!tag.is_string()) fail("{}: a tag that is not a word: {}", place, tag.dump());
+      if (!tag.is_string()) fail("{}: a tag that is not a word: {:.60}", place, tag.dump());
       cell.tags.push_back(tag.get<std::string>());
     }
     rest = {};
   }
   if (!rest.empty())
-    fail("{}: '{}' cannot follow // %%; there are [markdown], [raw] and tags=[...]", place, rest);
-  if (cell.active()) cell.kind = CellKind::raw;
+    fail("{}: '{:.60}' cannot follow // %%; there are [markdown], [raw] and tags=[...]", place, rest);
   return cell;
 }
 
@@ -53,7 +53,7 @@ bool is_commented(const Cell& cell) { return cell.kind != CellKind::code && !cel
 
 std::string_view without_comment(std::string_view line, const std::string& place) {
   if (is_blank(line)) return {};
-  if (!line.starts_with("//")) fail("{}: a line of text that does not start with //: {}", place, line);
+  if (!line.starts_with("//")) fail("{}: a line of text that does not start with //: {:.60}", place, line);
   return line.substr(line.size() > 2 && line[2] == ' ' ? 3 : 2);
 }
 
@@ -74,12 +74,23 @@ std::vector<Cell> parse_percent(std::string_view text, const std::string& name) 
       cell.text += is_commented(cell) ? without_comment(lines[i], place) : lines[i];
       cell.text += '\n';
     } else if (!is_blank(lines[i])) {
-      fail("{}: a notebook begins with // %%, not with: {}", place, lines[i]);
+      fail("{}: a notebook begins with // %%, not with: {:.60}", place, lines[i]);
     }
   }
   if (cells.empty()) fail("{}: no cells: a cell begins with // %%", name);
-  for (Cell& cell : cells) cell.text.erase(cell.text.find_last_not_of(" \t\r\n") + 1);
+  for (Cell& cell : cells) normalize(cell);
   return cells;
+}
+
+void normalize(Cell& cell) {
+  if (cell.active()) cell.kind = CellKind::raw;
+  std::string text;
+  for (const char c : cell.text) {
+    while (c == '\n' && text.ends_with('\r')) text.pop_back();
+    text += c;
+  }
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  cell.text = std::move(text);
 }
 
 std::string to_percent(const std::vector<Cell>& cells) {
@@ -94,7 +105,7 @@ std::string to_percent(const std::vector<Cell>& cells) {
     text += cell.tags.empty() ? "\n" : "]\n";
     for (const std::string& line : lines_of(cell.text)) {
       const std::string written = (!is_commented(cell) ? "" : line.empty() ? "//" : "// ") + line;
-      if (is_marker(written)) fail("a cell has the line `{}`, which would begin a new cell", written);
+      if (is_marker(written)) fail("a cell has the line `{:.60}`, which would begin a new cell", written);
       text += written + '\n';
     }
   }

@@ -30,8 +30,12 @@ struct Cell {
 
 // `name` is the file's, for errors.
 std::vector<Cell> parse_percent(std::string_view text, const std::string& name);
-// And back: parse_percent gives the same cells again. Throws if a line would begin a cell.
+// And back: of normalized cells, parse_percent gives the same again. Throws if a line would begin a cell.
 std::string to_percent(const std::vector<Cell>& cells);
+
+// A cell as the percent format can hold it: no carriage returns at the ends of lines, no blank end; an active
+// cell is raw. parse_percent gives such cells, and so does whoever reads another format.
+void normalize(Cell& cell);
 
 // Which cells run in main.
 std::vector<bool> cells_in_main(const std::vector<Cell>& cells);
