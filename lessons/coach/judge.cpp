@@ -122,10 +122,11 @@ bool is_nothing(const Value& value) {
 void count(Likeness& likeness, const Outcome& answer, const Outcome& known, const Outcome& right,
            double tolerance) {
   if (answer.kind == Ended::unasked) return;
-  const bool same = nearly_alike(answer, known, tolerance);
+  const bool same = nearly_alike(answer, known, tolerance),
+             right_here = nearly_alike(answer, right, tolerance);
   likeness.apart += !same;
-  likeness.same_errors += same && answer.kind == Ended::answered && !is_nothing(answer.value) &&
-                          !nearly_alike(answer, right, tolerance);
+  likeness.unexplained += !same && !right_here;
+  likeness.same_errors += same && !right_here && answer.kind == Ended::answered && !is_nothing(answer.value);
 }
 
 // The names of the parts of a result that has several, if all answers have them.

@@ -72,9 +72,11 @@ MistakeAnswers ask_mistakes(const AnswerKey& key);
 std::vector<Recognised> recognise(const AnswerKey& key, const MistakeAnswers& known,
                                   const std::vector<Outcome>& answers);
 
-// The inputs on which a mistake and the answers disagree, and those on which they make the same error.
+// How a mistake and the answers compare, counted over inputs.
 struct Likeness {
-  Index apart = 0, same_errors = 0;
+  Index apart = 0;        // they disagree
+  Index unexplained = 0;  // they disagree, and the answer is wrong
+  Index same_errors = 0;  // they make the same error
 };
 // On the drawn inputs that the mistake answered: it was written with the chosen ones in mind, and what it
 // does elsewhere may be no answer at all.

@@ -114,9 +114,19 @@ void test_likeness() {
         "  }\n"
         "  return position;"}},
       "#include <iterator>\n");
-  checked.expect("offset", "took an input that it must refuse");
-  check(checked.verdict("offset").find("This is a known mistake") == std::string::npos,
-        "a mistake that the drawn inputs tell apart is not named", checked.verdict("offset"));
+  checked.expect("offset", "took an input that it must refuse",
+                 {"Close to a known mistake: no check of the range"});
+  const Checked tokens("14_decoding",
+                       {{"keep_top_p",
+                         "  std::vector<double> sorted = probabilities;\n"
+                         "  std::sort(sorted.rbegin(), sorted.rend());\n"
+                         "  int count = 1;\n"
+                         "  for (double reached = 0; count < int(sorted.size()) && reached < p; ++count)\n"
+                         "    reached += sorted[std::size_t(count)];\n"
+                         "  return keep_top_k(probabilities, count);"}});
+  tokens.expect("keep_top_p", "wrong values");
+  check(tokens.verdict("keep_top_p").find("known mistake") == std::string::npos,
+        "what does not explain the errors on drawn inputs is not named", tokens.verdict("keep_top_p"));
   const Checked columns(
       "02_autograd",
       {{"broadcast_backward",
