@@ -51,7 +51,8 @@ coach::Exercise coach::exercise() {
                      {Shape{2, 3}, {1, -1}},
                      {Shape{2, 3}, {0, 4 + any(3)}},
                      {Shape{2, 3, 4}, {1, 2}},
-                     {Shape{2, 3}, {1, 2, 0}}};
+                     {Shape{2, 3}, {1, 2, 0}},
+                     {Shape{70000, 70000}, {69999, 69998}}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::offset)> {
              std::vector<Index> sizes, index;
@@ -127,10 +128,10 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::product,
            .arguments = {"a", "b"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::product)> {
-             return {{tidy({1, 1}, rng), tidy({1, 1}, rng)},    {tidy({1, 2}, rng), tidy({2, 1}, rng)},
-                     {tidy({2, 2}, rng), tidy({2, 2}, rng)},    {tidy({2, 3}, rng), tidy({3, 2}, rng)},
-                     {tidy({2, 3}, rng), tidy({4, 2}, rng)},    {tidy({2, 4}, rng), tidy({3, 2}, rng)},
-                     {normal({5, 7}, rng), normal({7, 3}, rng)}};
+             return {{tidy({1, 1}, rng), tidy({1, 1}, rng)},     {tidy({1, 2}, rng), tidy({2, 1}, rng)},
+                     {tidy({2, 2}, rng), tidy({2, 2}, rng)},     {tidy({2, 3}, rng), tidy({3, 2}, rng)},
+                     {tidy({2, 3}, rng), tidy({4, 2}, rng)},     {tidy({2, 4}, rng), tidy({3, 2}, rng)},
+                     {normal({5, 7}, rng), normal({7, 3}, rng)}, {zeros({2, 0}), zeros({0, 3})}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::product)> {
              const Index M = draw.size(), K = draw.size(0), N = draw.size();

@@ -113,7 +113,8 @@ coach::Exercise coach::exercise() {
              return {{tidy({1, 2}, rng), {tidy({2, 1}, rng)}, tidy({1, 1}, rng)},
                      {tidy({2, 2}, rng), {tidy({2, 2}, rng)}, tidy({2, 2}, rng)},
                      {tidy({2, 3}, rng), {tidy({3, 2}, rng)}, tidy({2, 2}, rng)},
-                     {normal({5, 7}, rng), {normal({7, 3}, rng)}, normal({5, 3}, rng)}};
+                     {normal({5, 7}, rng), {normal({7, 3}, rng)}, normal({5, 3}, rng)},
+                     {tidy({2, 1}, rng), {tidy({1, 3}, rng)}, tidy({2, 3}, rng)}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::multiply_ikj)> {
              const Index M = draw.size(), K = draw.size(), N = draw.size();
@@ -189,7 +190,8 @@ coach::Exercise coach::exercise() {
                      {1, 8, 4, 100, 10},
                      {512, 512, 512, 100, 10},
                      {3, 50, 20 + rng.below(20), 60, 20},
-                     {64, 64, 64, 90 + rng.uniform(), 12}};
+                     {64, 64, 64, 90 + rng.uniform(), 12},
+                     {9, 70000, 60000, 900, 13}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::attainable)> {
              return {draw.count(100000), draw.count(100000), draw.count(100000),

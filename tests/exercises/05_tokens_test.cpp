@@ -136,7 +136,8 @@ coach::Exercise coach::exercise() {
                      {{1, 5, 1, 6, 1, 7, 2, 8, 2, 9, 2}},
                      {{1}},
                      {{}},
-                     {random_ids(40, 3, rng)}};
+                     {random_ids(40, 3, rng)},
+                     {{300, 301, 7, 300, 301}}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::frequent_pair)> {
              // Few different ids, so that pairs repeat; every other time beyond a byte.
@@ -180,7 +181,9 @@ coach::Exercise coach::exercise() {
                      {"abab", {{'a', 'b'}, {256, 256}}},
                      {"", {{'a', 'b'}}},
                      {"\xC3\xA9t\xC3\xA9", {{0xC3, 0xA9}}},
-                     {random_text(30, 2, rng), learned(text, 6)}};
+                     {random_text(30, 2, rng), learned(text, 6)},
+                     {"cd", {{'a', 'b'}, {'c', 'd'}}},
+                     {std::string("a\0b", 3), {{'a', 'b'}}}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::bpe_encode)> {
              const Alphabet alphabet = draw.one_of(alphabets);

@@ -85,7 +85,8 @@ coach::Exercise coach::exercise() {
            .cases = [](Rng& rng) -> Cases<decltype(exercise::self_attention)> {
              return {{tidy({2, 2}, rng), tidy({2, 1}, rng), tidy({2, 1}, rng), tidy({2, 1}, rng)},
                      {normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng)},
-                     {normal({5, 6}, rng), normal({6, 3}, rng), normal({6, 3}, rng), normal({6, 7}, rng)}};
+                     {normal({5, 6}, rng), normal({6, 3}, rng), normal({6, 3}, rng), normal({6, 7}, rng)},
+                     {tidy({2, 2}, rng), tidy({2, 1}, rng), tidy({2, 1}, rng), tidy({2, 1}, rng)}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::self_attention)> {
              const Index T = draw.size(), C = draw.size(), D = draw.size(), E = draw.size();

@@ -120,7 +120,11 @@ coach::Exercise coach::exercise() {
            .oracle = oracle::cache_numbers,
            .arguments = {"layers", "kv_heads", "head_size", "tokens"},
            .cases = [](Rng& rng) -> Cases<decltype(exercise::cache_numbers)> {
-             return {{2, 1, 3, 5}, {6, 8, 64, 1000}, {1, 3, 7, 11}, {5, 2, 10, 1 + rng.below(1000)}};
+             return {{2, 1, 3, 5},
+                     {6, 8, 64, 1000},
+                     {1, 3, 7, 11},
+                     {5, 2, 10, 1 + rng.below(1000)},
+                     {96, 64, 128, 1000000}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::cache_numbers)> {
              return {draw.count(100), draw.count(64), draw.count(256), draw.count(1000000)};

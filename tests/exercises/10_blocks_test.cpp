@@ -101,7 +101,8 @@ coach::Exercise coach::exercise() {
                  {tidy({2, 3}, rng), tidy({3}, rng), tidy({3}, rng), real(0.1)},
                  {normal({5, 7}, rng) * real(3) + real(2), normal({7}, rng), normal({7}, rng), real(0.1)},
                  {constant_row(normal({3, 4}, rng), 1, 2), normal({4}, rng), normal({4}, rng), real(1e-3)},
-                 {normal({3, 3}, rng), normal({3}, rng), normal({3}, rng), real(1e-5)}};
+                 {normal({3, 3}, rng), normal({3}, rng), normal({3}, rng), real(1e-5)},
+                 {tidy({1, 3}, rng) + real(1000000), tensor({1, 1, 1}), tensor({0, 0, 0}), real(1e-5)}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::normalise)> {
              const Index T = draw.size(), C = draw.size(2);

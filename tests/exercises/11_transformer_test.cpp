@@ -171,7 +171,8 @@ coach::Exercise coach::exercise() {
              return {{10, 4, 2, 8, 1},
                      {10, 6, 3, 5, 2},
                      {37000, 512, 8, 2048, 6},
-                     {100 + rng.below(50), 15, 5, 30 + rng.below(10), 3}};
+                     {100 + rng.below(50), 15, 5, 30 + rng.below(10), 3},
+                     {200000, 12288, 96, 49152, 96}};
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::count_parameters)> {
              const Index heads = draw.between(1, 16);

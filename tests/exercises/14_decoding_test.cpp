@@ -89,6 +89,14 @@ Tensor cached_step(const Tensor& x, const Tensor& positions, const HeadWeights& 
 
 namespace {
 
+// Word 0 is a word like any other, and here the likeliest.
+Model zero_model() {
+  return [](const std::vector<int>& written) -> std::vector<double> {
+    if (written.size() == 1) return {std::log(0.7), std::log(0.1), std::log(0.2)};
+    return {std::log(0.1), std::log(0.1), std::log(0.8)};
+  };
+}
+
 // A language of V words in which what comes next hangs on everything before; `ending` makes eos likelier.
 // With `any_first`, token 0 and bos are words like the others and may win.
 Model random_model(Index V, double ending, Rng& rng, bool any_first = false) {
@@ -216,6 +224,7 @@ coach::Exercise coach::exercise() {
              for (int i = 0; i < 60; ++i)
                cases.emplace_back(random_model(5 + i % 3, i % 2 ? 0.0 : -0.7, rng), 1 + i % 4, 3 + i % 5,
                                   i % 3 == 0 ? 0.6 : 1.5);
+             cases.emplace_back(zero_model(), 2, 3, 0.6);
              return cases;
            },
            .draw = [](Draw& draw) -> Case<decltype(exercise::search_beam)> {
