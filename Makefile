@@ -149,9 +149,9 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 
 .PHONY: test-all
 test-all:
-	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(LESSONS) build/coach build/tests/coach $(ANSWERS)
+	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(LESSONS) build/coach build/tests/coach $(ANSWERS)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer tests/lessons tests/commands \
+	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer $(B)/tests/kill tests/lessons tests/commands \
 	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
 
 .PHONY: san tsan
@@ -236,7 +236,14 @@ $(O)/tests/fuzz/%.o: CXXFLAGS += -O1
 $(B)/tests/fuzzer: $(FUZZ_SOURCES:%.cpp=$(O)/%.o) $(LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lmd4c -o $@
-.PHONY: fuzz
+.PHONY: fuzz kills
+kills: build/packages.ok  ## kill a training at 200 random moments, or KILLS=n: every resume must have the same bits
+	@$(MAKE) build/tests/kill
+	@build/tests/kill $(or $(KILLS),200)
+$(B)/tests/kill: $(O)/tests/kill/kill.o $(SUPPORT_OBJECTS) $(LIB) \
+                 $(patsubst %.cpp,$(O)/%.o,$(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)))
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIB) $(LDLIBS) -o $@
 fuzz: build/packages.ok  ## fuzz every parser under the sanitizers until Ctrl-C, or SECONDS=120 each
 	@$(MAKE) VARIANT=san build/san/tests/fuzzer
 	@build/san/tests/fuzzer $(or $(SECONDS),0) $$(date +%s)000000

@@ -1,5 +1,6 @@
 #include "nn/text/corpus.hpp"
 
+#include <algorithm>      // count
 #include <cstring>        // strerror
 #include <filesystem>     // is_directory
 #include <fstream>        // ifstream
@@ -143,10 +144,12 @@ Split split_by_source(std::vector<Pair> pairs, const SplitOptions& options) {
     place[candidates[i]] = i;
   }
   std::vector<Index> places;
+  places.reserve(pairs.size());
   for (const Pair& pair : pairs) places.push_back(place.at(pair.source));
   place.clear();  // its keys point into the sentences that move now
 
   Split split;
+  split.train.reserve(std::count(places.begin(), places.end(), in_training));
   for (Index i = 0; i < std::ssize(pairs); ++i) {
     if (places[i] == in_training)
       split.train.push_back(std::move(pairs[i]));

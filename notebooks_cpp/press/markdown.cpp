@@ -19,6 +19,7 @@ namespace {
 
 constexpr int deepest = 100;
 constexpr unsigned most_columns = 100;
+constexpr Index most_lines = 2000;  // of a paragraph
 
 // In the order of md4c's types. What has no name here depends on more than its type.
 constexpr std::string_view block_names[] = {"", "blockquote", "ul", "ol",    "li",    "",   "",   "",
@@ -160,6 +161,17 @@ std::string equation_html(std::string_view equation) {
   return display ? "<span class=\"equation\">" + math + "</span>" : math;
 }
 
+// For each link md4c looks through all lines of its paragraph: a long one would take it forever.
+void check_paragraphs(std::string_view text) {
+  Index lines = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines = is_blank(text.substr(0, end)) ? 0 : lines + 1;
+    if (lines > most_lines) fail("markdown: a paragraph has more than {} lines", most_lines);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 std::string as_it_is(std::string_view text) { return std::string(text); }
 
 // Writes HTML as md4c's parser reaches the beginning and the end of a block (paragraph, list, table cell) or
@@ -178,6 +190,7 @@ class Renderer {
       return guarded(self, [&](Renderer& renderer) { renderer.write(type, {text, size}); });
     };
     const std::string& text = equations_.text();
+    check_paragraphs(text);
     const int problem = md_parse(text.data(), MD_SIZE(text.size()), &parser, this);
     if (error_) std::rethrow_exception(error_);
     if (problem) fail("markdown: md4c gave up on a text of {} bytes", text.size());

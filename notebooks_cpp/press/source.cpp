@@ -12,6 +12,7 @@ namespace attn::press {
 namespace {
 
 constexpr int deepest = 100;
+constexpr Index most_declarations = 20'000;
 
 bool closes(std::string_view open, std::string_view close) {
   return (open == "(" && close == ")") || (open == "[" && close == "]") || (open == "{" && close == "}") ||
@@ -333,6 +334,7 @@ class Scanner {
   // The statement's tokens up to `end` are the signature.
   Declaration& add(Declaration::Kind kind, const std::string& name, Index name_at, Index end,
                    const Scope& here) {
+    if (std::ssize(found_) == most_declarations) fail("source: more than {} declarations", most_declarations);
     Declaration declaration;
     declaration.kind = kind;
     declaration.name = name;

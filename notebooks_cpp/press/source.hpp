@@ -39,7 +39,7 @@ struct Declaration {
 
 // In the order of the source; a type comes before its members. A statement that declares several variables
 // gives one declaration for each. Forward declarations of types and friends are left out. Throws if
-// namespaces and classes are nested more than 100 deep.
+// namespaces and classes are nested more than 100 deep, or there are more than 20,000 declarations.
 std::vector<Declaration> declarations(std::string_view source);
 
 std::string qualified(const Declaration& declaration);  // "Rng::split": the scope, if any, and the name

@@ -131,7 +131,8 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::causal_mask,
            .notice = "T(T+1)/2 of the T² cells are visible: nearly half of the work on scores is thrown away "
-                     "(lesson 18 saves it)."},
+                     "(lesson 18 saves it).",
+           .library = {"attn::causal_mask"}},
        Question<decltype(exercise::padding_mask)>{
            .name = "padding_mask",
            .answer = exercise::padding_mask,
@@ -146,7 +147,8 @@ coach::Exercise coach::exercise() {
              return {draw.ints(draw.size(), 0, S), S};
            },
            .mistakes = mistakes::padding_mask,
-           .notice = "One row a sentence, for all of its queries and heads: it is broadcast over both."},
+           .notice = "One row a sentence, for all of its queries and heads: it is broadcast over both.",
+           .library = {"attn::padding_mask"}},
        Question<decltype(exercise::decoder_mask)>{
            .name = "decoder_mask",
            .answer = exercise::decoder_mask,

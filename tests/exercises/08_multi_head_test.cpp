@@ -46,7 +46,8 @@ coach::Exercise coach::exercise() {
              return {places({B, T, H * D}), H};
            },
            .mistakes = mistakes::split_heads,
-           .notice = "A head is nothing but a range of channels with a softmax of its own."},
+           .notice = "A head is nothing but a range of channels with a softmax of its own.",
+           .library = {"attn::split_heads"}},
        Question<decltype(exercise::merge_heads)>{
            .name = "merge_heads",
            .answer = exercise::merge_heads,
@@ -64,7 +65,8 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::merge_heads,
            .notice = "The fused op of the library never splits nor merges: it finds each head by pointer "
-                     "arithmetic."},
+                     "arithmetic.",
+           .library = {"attn::merge_heads"}},
        Question<decltype(exercise::multi_head)>{
            .name = "multi_head",
            .answer = exercise::multi_head,

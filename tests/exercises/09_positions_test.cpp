@@ -57,8 +57,8 @@ coach::Exercise coach::exercise() {
              return {draw.size() + draw.size(0), 2 * draw.size()};
            },
            .mistakes = mistakes::sinusoids,
-           .notice =
-               "Nothing is learned here, and the table never ends: position 100,000 has a row as well."},
+           .notice = "Nothing is learned here, and the table never ends: position 100,000 has a row as well.",
+           .library = {"sinusoidal_table"}},
        Question<decltype(exercise::rotate_pairs)>{
            .name = "rotate_pairs",
            .answer = exercise::rotate_pairs,
@@ -72,7 +72,8 @@ coach::Exercise coach::exercise() {
              return {draw.tidy({draw.size(), 2 * draw.size()})};
            },
            .mistakes = mistakes::rotate_pairs,
-           .notice = "Row 0 stays as it is, and no row changes its length."},
+           .notice = "Row 0 stays as it is, and no row changes its length.",
+           .library = {"rope"}},
        Question<decltype(exercise::rope_attend)>{
            .name = "rope_attend",
            .answer = exercise::rope_attend,
@@ -121,6 +122,6 @@ coach::Exercise coach::exercise() {
              return {off_the_edge(draw.coin() ? n : -n), draw.coin()};
            },
            .mistakes = mistakes::t5_bucket,
-           .notice =
-               "Each bucket is one learned number for each head: 32 × H parameters for a whole model."}}};
+           .notice = "Each bucket is one learned number for each head: 32 × H parameters for a whole model.",
+           .library = {"attn::t5_bucket"}}}};
 }

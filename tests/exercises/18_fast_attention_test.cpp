@@ -124,7 +124,8 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::window_mask,
            .notice =
-               "A band of T·w ones: stack L such layers and a token still hears from L·(w − 1) places away."},
+               "A band of T·w ones: stack L such layers and a token still hears from L·(w − 1) places away.",
+           .library = {"mask_bias"}},
        Question<decltype(exercise::share_heads)>{
            .name = "share_heads",
            .answer = exercise::share_heads,

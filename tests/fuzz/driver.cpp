@@ -201,14 +201,17 @@ struct Report {
 
 // Waits for the process; one that stays at the same run for too long is killed.
 int wait_for(pid_t process, const Report& report) {
-  constexpr int patience = 30;  // seconds
+  constexpr double patience = 20;  // seconds of its own time
   std::uint64_t last = 0;
+  double since = 0;
   int status = 0;
-  for (int tenths = 0; waitpid(process, &status, WNOHANG) == 0; usleep(100'000)) {
-    tenths = report.runs == last ? tenths + 1 : 0;
+  clockid_t clock{};
+  for (; waitpid(process, &status, WNOHANG) == 0; usleep(50'000)) {
+    const double now = clock_getcpuclockid(process, &clock) == 0 ? seconds_of(clock) : 0;
+    if (report.runs != last) since = now;
     last = report.runs;
-    if (tenths < 10 * patience) continue;
-    std::printf("no end after %d seconds\n", patience);
+    if (now - since < patience) continue;
+    std::printf("no end after %.0f seconds\n", patience);
     kill(process, SIGKILL);
     waitpid(process, &status, 0);
     return status;

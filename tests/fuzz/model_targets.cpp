@@ -23,9 +23,11 @@ using Strings = std::vector<std::string>;
 
 // The first eight bytes say how long the header is: as long as its braces say.
 std::string with_right_length(std::string file) {
-  const std::size_t end = file.rfind('}');
-  if (file.size() < 8 || end == std::string::npos || end < 8) return file;
-  const std::uint64_t length = end + 1 - 8;
+  std::size_t end = file.rfind("}}") + 2;
+  if (end < 8) end = file.rfind('}') + 1;
+  while (end < file.size() && file[end] == ' ') ++end;
+  if (file.size() < 8 || end < 8) return file;
+  const std::uint64_t length = end - 8;
   std::memcpy(file.data(), &length, 8);
   return file;
 }
@@ -228,7 +230,7 @@ std::vector<Target> model_targets() {
             {"\\\"max_length\\\":1000000", "\\\"d_model\\\":1048576",
              "\\\"beam\\\":", "\\\"encoder_layers\\\":999", "merge 260 260\\n", "token a\\n", "special b\\n",
              "vocabulary character\\n", "\"checksum\":\"fnv1a 0\",", "train\\t", "sinusoidal", "nan"}),
-       read_checkpoint},
+       read_checkpoint, with_right_length},
       {"config",
        {to_json({.source_vocabulary = 3, .vocabulary = 9}),
         to_json({.vocabulary = 9, .positions = Positions::rope})},

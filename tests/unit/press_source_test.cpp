@@ -168,6 +168,9 @@ TEST_CASE("unfinished sources end the scan and do not break it") {
   CHECK(names(declarations("}} int c();")) == "c");
   std::string deep;
   for (int i = 0; i < 50'000; ++i) deep += "namespace a { struct B {";
+  std::string wide;
+  for (int i = 0; i < 20'001; ++i) wide += "int y;";
+  CHECK_THROWS_WITH_AS(declarations(wide), "source: more than 20000 declarations", Error);
   CHECK_THROWS_WITH_AS(declarations(deep), "source: namespaces and classes are nested more than 100 deep",
                        Error);
 }

@@ -343,6 +343,8 @@ TEST_CASE("Markdown that is nested or repeated without end is refused or read, i
     CHECK_THROWS_WITH_AS(markdown_to_html(deep + "a"), doctest::Contains("nested more than 100 deep"), Error);
   CHECK_THROWS_WITH_AS(markdown_to_html(repeated("|a", 101) + "\n" + repeated("|---", 101)),
                        "markdown: a table has 101 columns; 100 are the most", Error);
+  CHECK_THROWS_WITH_AS(markdown_to_html(repeated("|-[a]: b\n", 100'000)),
+                       "markdown: a paragraph has more than 2000 lines", Error);
   const auto start = std::chrono::steady_clock::now();
   for (const char* part :
        {"[",  "![", "[a](", "*a **b ", "_a* ", "`", "` `` ", "$",     "$a ", "$$ ",   "$a\n",  "$a$ ",
