@@ -1,7 +1,9 @@
 #include "core/autograd.hpp"
 
 #include <algorithm>      // fill, none_of, pop_heap, push_heap
+#include <bit>            // bit_cast
 #include <cmath>          // isnan
+#include <optional>       // optional
 #include <unordered_set>  // unordered_set
 
 #include "core/error.hpp"
@@ -12,6 +14,8 @@ namespace {
 
 thread_local bool recording = true;
 thread_local std::uint64_t node_counter = 0;
+thread_local Node* running = nullptr;       // whose gradient function runs
+thread_local std::optional<Shape> changed;  // what it read and found changed
 
 auto& fields(const Tensor& tensor) { return TensorInternals::of(tensor); }
 bool older(const Tensor& a, const Tensor& b) { return node_of(a)->order < node_of(b)->order; }
@@ -76,7 +80,52 @@ std::vector<Tensor> graph_of(const Tensor& output) {
        first.shape().str());
 }
 
+// Note [Values that change]: a gradient function reads the values that its op read. If a program writes to
+// data() between forward and backward, the gradient is that of another formula, and nothing says so. In the
+// double build each node therefore keeps a fingerprint of the values of its inputs and its output. The first
+// time its function asks for data(), they are compared; what it never reads may change. The function may be
+// running on several threads, so the error waits until it is done.
+void run_node(Node* node, const Tensor& tensor) {
+  if (!watches_values) return node->run(node, tensor);
+  struct Running {
+    explicit Running(Node* node) { running = node, changed.reset(); }
+    ~Running() { running = nullptr; }
+  };
+  {
+    const Running guard(node);
+    node->run(node, tensor);
+  }
+  if (changed)
+    fail("backward: the gradient of {} needs the values of {}, but they were changed after it was computed",
+         node->op, changed->str());
+}
+
 }  // namespace
+
+#ifdef ATTN_DOUBLE
+static std::uint64_t fingerprint(const real* values, Index n) {
+  std::uint64_t hash = 0;
+  for (Index i = 0; i < n; ++i)
+    hash = (hash ^ std::bit_cast<std::uint64_t>(double(values[i]))) * 0x100000001b3;
+  return hash;
+}
+
+void remember_values(Node* node, const Tensor& tensor) {
+  const auto& body = fields(tensor);
+  node->fingerprints.push_back({&body, fingerprint(body.values, body.numel)});
+}
+
+void Tensor::note_reading() const {
+  if (!running) return;
+  for (Node::Fingerprint& known : running->fingerprints) {
+    if (known.tensor != body_.get() || std::exchange(known.compared, true)) continue;
+    if (fingerprint(body().values, body().numel) != known.of_values) changed = shape();
+  }
+}
+#else
+void remember_values(Node*, const Tensor&) {}
+void Tensor::note_reading() const {}
+#endif
 
 bool grad_enabled() { return recording; }
 NoGrad::NoGrad() : before_(std::exchange(recording, false)) {}
@@ -88,6 +137,7 @@ void attach_node(const Tensor& output, Node* node) {
   // An op made of other ops: its own gradient takes the place of theirs.
   if (Node* replaced = std::exchange(fields(output).node, node)) free_node(replaced);
   fields(output).requires_grad = true;
+  if (watches_values) remember_values(node, output);
 }
 
 void free_node(Node* node) {
@@ -107,7 +157,6 @@ GradTarget grad_target(const Tensor& tensor) {
 }
 
 real* zeroed_grad(const Tensor& tensor) {
-  if (!tensor || !tensor.needs_grad()) return nullptr;
   const GradTarget target = grad_target(tensor);
   if (!target.accumulate) std::fill(target.data, target.data + tensor.numel(), real{0});
   return target.data;
@@ -144,7 +193,7 @@ void backward(const Tensor& output, const Tensor& gradient) {
     const Tensor tensor = queue.pop();
     Node* node = node_of(tensor);
     if (tensor.has_grad()) {
-      node->run(node, tensor);
+      run_node(node, tensor);
       for (const Tensor& input : node->inputs())
         if (node_of(input))
           queue.push(input);
@@ -168,6 +217,7 @@ void backward(const Tensor& loss) {
 }
 
 std::string graphviz(const Tensor& output) {
+  if (!output) refuse_empty("Tensor");
   std::string text = "digraph {\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n";
   for (const Tensor& tensor : graph_of(output)) {
     Node* node = node_of(tensor);

@@ -222,15 +222,4 @@ void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, con
   });
 }
 
-void gemm_reference(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options) {
-  for (Index i = 0; i < C.rows; ++i)
-    for (Index j = 0; j < C.cols; ++j) {
-      real sum = 0;
-      for (Index p = 0; p < A.cols; ++p) sum += *A.at(i, p) * *B.at(p, j);
-      real& y = *C.at(i, j);
-      y = (options.accumulate ? y : 0) + options.alpha * sum + (options.bias ? options.bias[j] : 0);
-    }
-  finish({A, B, C, options}, {0, C.rows}, {0, C.cols});
-}
-
 }  // namespace attn

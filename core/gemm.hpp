@@ -81,8 +81,4 @@ void gemm(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const Gem
 // its products are added up, one after another.
 void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, const GemmOptions& options = {});
 
-// Three nested loops: what the fast version is held against in the tests, and where to start reading.
-void gemm_reference(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
-                    const GemmOptions& options = {});
-
 }  // namespace attn

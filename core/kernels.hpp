@@ -83,7 +83,9 @@ struct CrossEntropyRows {
   const int* targets;  // (rows)
   int ignore;
   real smoothing;
-  real* log_sum_exp;  // (rows), kept for the backward
+  // (rows) each, kept for the backward: softmax(x) = exp(x - max) / sum. Their one number max + log(sum)
+  // would be rounded to few digits after the point where logits are large.
+  real *max, *sum;
 };
 
 // Row by row, for a range of the rows of contiguous matrices. All pointers are to the first row of all.
@@ -109,14 +111,16 @@ struct RowKernels {
                                    GradTarget dbias);
 };
 
-// One step of Adam or AdamW: see core/kernels/update.cpp.
+// One step of Adam or AdamW: see core/kernels/update.cpp. The caller computes the factors in double: in float
+// 1 - 0.999 would keep four digits.
 struct AdamStep {
-  real learning_rate, beta1, beta2, epsilon;
-  real decay;           // decoupled: p -= learning_rate * decay * p
-  real l2;              // classic: g += l2 * p
-  real correction1;     // 1 - beta1^t
-  real correction2;     // 1 - beta2^t
   real gradient_scale;  // from clipping; 1 leaves gradients alone
+  real l2;              // classic decay: g += l2 p
+  real keep;            // 1 - learning_rate decay: decoupled decay
+  real gain1, gain2;    // 1 - beta1, 1 - beta2
+  real rate;            // learning_rate / (1 - beta1^t)
+  real root;            // 1 / sqrt(1 - beta2^t)
+  real epsilon;
 };
 struct AdamArrays {
   real* p;        // parameters

@@ -24,6 +24,7 @@
 #include <new>               // placement new
 #include <span>              // span
 #include <type_traits>       // decay_t
+#include <vector>            // vector
 
 #include "core/autograd.hpp"
 #include "core/kernels.hpp"  // GradTarget
@@ -38,6 +39,14 @@ struct Node {
   std::size_t bytes;
   void (*run)(Node*, const Tensor& output);
   void (*destroy)(Node*);
+#ifdef ATTN_DOUBLE
+  struct Fingerprint {
+    const void* tensor;
+    std::uint64_t of_values;
+    bool compared = false;
+  };
+  std::vector<Fingerprint> fingerprints{};  // of the inputs and the output: Note [Values that change]
+#endif
   std::span<Tensor> inputs() {  // those that need a gradient; they lie behind the node
     Tensor* end = reinterpret_cast<Tensor*>(reinterpret_cast<char*>(this) + bytes);
     return {end - input_count, end};
@@ -50,6 +59,7 @@ struct NodeOf : Node {
 };
 
 std::uint64_t next_node_order();
+void remember_values(Node* node, const Tensor& tensor);  // where they are watched
 void attach_node(const Tensor& output, Node* node);
 void free_node(Node* node);
 
@@ -70,13 +80,15 @@ Tensor record(const Tensor& output, const char* op, const Inputs& inputs, Backwa
   const Node base{op, next_node_order(), count, bytes, run, destroy};
   Node* node = new (pool_allocate(bytes)) Concrete{base, std::forward<Backward>(backward)};
   Tensor* place = node->inputs().data();
-  for (const Tensor& input : inputs)
+  for (const Tensor& input : inputs) {
     if (needs_grad(input)) new (place++) Tensor(input);
+    if (watches_values && input) remember_values(node, input);
+  }
   attach_node(output, node);
   return output;
 }
 
-// The way to a tensor's fields. Nobody outside core takes it.
+// The way to the fields of a tensor that is not empty. Nobody outside core takes it.
 struct TensorInternals {
   static auto& of(const Tensor& tensor) { return *tensor.body_.get(); }
 };
@@ -90,8 +102,7 @@ inline const real* grad_data(const Tensor& tensor) { return TensorInternals::of(
 // Call it once per contribution, and write every element.
 GradTarget grad_target(const Tensor& tensor);
 
-// The same for a function that adds to some of the elements: what is new is zeroed. Null if the tensor is
-// empty or needs no gradient.
+// The same for a function that adds to some of the elements: what is new is zeroed.
 real* zeroed_grad(const Tensor& tensor);
 
 // Adds function(i) to element i of the gradient.

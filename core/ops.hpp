@@ -1,9 +1,38 @@
 // The ops: what can be done with tensors. Each computes its result and knows its gradient.
 //
-// The meaning is PyTorch's. Binary ops broadcast from the right: (2,3) + (3) adds the row to both rows, an
-// axis of size 1 stretches. Axes may be negative: -1 is the last. Shapes that do not fit throw an Error that
-// names the op and the shapes.
+// Binary ops broadcast from the right: (2,3) + (3) adds the row to both rows, an axis of size 1 stretches.
+// Axes may be negative: -1 is the last. Shapes that do not fit throw an Error that names the op and the
+// shapes; so does an empty Tensor, where it is not allowed.
+//
+// The meaning is PyTorch's, but for these differences (tests/unit/pytorch_test.cpp checks each):
+//
+//   what                                  PyTorch         here             because
+//   softmax of a row of -inf              NaN             0                what sees nothing takes nothing
+//   log_softmax of a row of -inf          NaN             -inf             it is the logarithm of the above
+//   attention of a query that sees no key NaN             0                the same; padding stays finite
+//   causal attention, T queries, S keys   query t: keys   query t: keys    new queries come at the end, after
+//                                         0 … t           0 … t + S - T    the keys in a cache
+//   silu and gelu at -inf, and their      NaN             the limits 0,    a limit exists; 0 · inf comes only
+//     gradients at -inf and inf                           0 and 1          from the formula
+//   exp below -87.3 (float)               subnormal       0                no branch in the kernel
+//   mean of nothing, cross_entropy when   NaN             throws           a NaN shows up far from its cause
+//     no target counts
+//   backward from a loss that is NaN      NaN gradients   throws           the same; it names the first NaN
+//   cross_entropy: the axis of classes    1               the last         where the last layer puts it
+//   argmax without an axis                of all elements of the last axis the likeliest token of each row
+//   top_k: the gradient of the values     flows           none             it serves decoding only
+//   slice with bounds outside             clamped         throws           it hides a mistake
+//   split of an axis of size 0            one empty part  no parts         a part has an element
+//   slice, select, split, transpose,      views           copies           an op's result is its own; only
+//     permute, broadcast_to                                                reshape and detach share values
+//   rms_norm: the default epsilon         1.2e-7          1e-5             that of layer_norm and of LLaMA 2
+//   clipping to a norm (optim/)           g · limit /     g · limit / norm the norm is above the limit, so it
+//                                         (norm + 1e-6)                    is not 0
+//   a step for a parameter that backward  skips it        decays it, with  all parameters are one loop; to
+//     did not reach (optim/)                              a gradient of 0  skip one, requires_grad(false)
 #pragma once
+
+#include <span>  // span
 
 #include "core/kernels.hpp"  // Activation
 #include "core/tensor.hpp"
@@ -17,6 +46,7 @@ Tensor mul(const Tensor& a, const Tensor& b);
 Tensor div(const Tensor& a, const Tensor& b);
 Tensor add(const Tensor& x, real value);
 Tensor mul(const Tensor& x, real value);
+Tensor div(const Tensor& x, real value);
 Tensor pow(const Tensor& x, real exponent);
 Tensor neg(const Tensor& x);
 Tensor log(const Tensor& x);
@@ -43,8 +73,8 @@ inline Tensor operator-(const Tensor& x, real value) { return add(x, -value); }
 inline Tensor operator-(real value, const Tensor& x) { return add(neg(x), value); }
 inline Tensor operator*(const Tensor& x, real value) { return mul(x, value); }
 inline Tensor operator*(real value, const Tensor& x) { return mul(x, value); }
-inline Tensor operator/(const Tensor& x, real value) { return mul(x, 1 / value); }
-inline Tensor operator/(real value, const Tensor& x) { return mul(pow(x, real{-1}), value); }
+inline Tensor operator/(const Tensor& x, real value) { return div(x, value); }
+inline Tensor operator/(real value, const Tensor& x) { return div(scalar(value), x); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 
 // Reductions (core/ops_reduce.cpp), over all elements or over one axis, which then disappears unless kept.
@@ -61,18 +91,26 @@ struct TopK {
   IntTensor indices;  // (..., k)
 };
 TopK top_k(const Tensor& x, Index k);  // over the last axis
-// Over the last axis. A row of nothing but -inf gives zeros, not NaN: it sees nothing, so it takes nothing.
+// Over the last axis.
 Tensor softmax(const Tensor& x);
 Tensor log_softmax(const Tensor& x);
 
 // Shapes (core/ops_shape.cpp; reshape in core/tensor.cpp, because it shares the values).
 Tensor reshape(const Tensor& x, const Shape& shape);
+Tensor reshape(const Tensor& x, std::span<const Index> sizes);  // one may be -1: what is left
+inline Tensor reshape(const Tensor& x, std::initializer_list<Index> sizes) {
+  return reshape(x, std::span(sizes.begin(), sizes.size()));
+}
 Tensor transpose(const Tensor& x, int axis0 = -2, int axis1 = -1);
-Tensor permute(const Tensor& x, std::initializer_list<int> axes);  // axis i of the result is axes[i] of x
+Tensor permute(const Tensor& x, std::span<const int> axes);  // axis i of the result is axes[i] of x
+inline Tensor permute(const Tensor& x, std::initializer_list<int> axes) {
+  return permute(x, std::span(axes.begin(), axes.size()));
+}
 Tensor concat(const std::vector<Tensor>& parts, int axis = 0);
-Tensor stack(const std::vector<Tensor>& parts, int axis = 0);     // along a new axis
-Tensor slice(const Tensor& x, int axis, Index begin, Index end);  // begin <= i < end
-Tensor select(const Tensor& x, int axis, Index i);  // one slice, its axis removed; -1 is the last
+Tensor stack(const std::vector<Tensor>& parts, int axis = 0);  // along a new axis
+// begin <= i < end. Negative bounds count from the end, as select's -1 is the last.
+Tensor slice(const Tensor& x, int axis, Index begin, Index end);
+Tensor select(const Tensor& x, int axis, Index i);  // one slice, its axis removed
 // Parts of `size` along an axis; the last may be smaller.
 std::vector<Tensor> split(const Tensor& x, Index size, int axis = 0);
 

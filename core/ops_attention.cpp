@@ -33,7 +33,7 @@ constexpr real infinity = std::numeric_limits<real>::infinity();
 // The inputs, sizes and settings of one call, and who sees whom.
 struct Attention {
   Tensor q, k, v;
-  Index B = q.shape()[0], T = q.shape()[1], S = k.shape()[1], H, kv_heads, D;
+  Index B = 0, T = 0, S = 0, H, kv_heads, D = 0;
   real scale;
   Mask mask;
   Index bias_batch_step = 0, bias_head_step = 0;  // 0 where batches or heads share the bias
@@ -49,7 +49,7 @@ struct Attention {
   // with the last key.
   Range visible(Index b, Index t) const {
     const Index position = t + S - T;
-    Range keys{0, mask.key_lengths.numel() ? mask.key_lengths[b] : S};
+    Range keys{0, mask.key_lengths ? mask.key_lengths[b] : S};
     if (mask.causal) keys.end = std::min(keys.end, position + 1);
     if (mask.window > 0) {
       keys.begin = std::max(keys.begin, position - mask.window + 1);
@@ -88,16 +88,20 @@ Attention::Attention(const Tensor& queries, const Tensor& keys, const Tensor& va
   if (H < 1 || kv_heads < 1 || q.shape()[2] % H || H % kv_heads)
     fail("attention: {}: {} channels do not divide into {} heads, or those into {} groups", shapes(),
          q.shape()[2], H, kv_heads);
-  D = q.shape()[2] / H;
+  B = q.shape()[0], T = q.shape()[1], S = k.shape()[1], D = q.shape()[2] / H;
   if (k.shape()[2] != kv_heads * D)
     fail("attention: {}: keys should have {} heads of {} channels", shapes(), kv_heads, D);
   scale = options.scale != 0 ? options.scale : 1 / std::sqrt(real(D));
-  const IntTensor& key_lengths = mask.key_lengths;
-  if (key_lengths.numel() && !(key_lengths.shape() == Shape{B}))
-    fail("attention: key_lengths has shape {}, not ({})", key_lengths.shape().str(), B);
-  for (Index b = 0; b < key_lengths.numel(); ++b)
-    if (key_lengths[b] < 0 || key_lengths[b] > S)
-      fail("attention: key_lengths[{}] is {}, but there are {} keys", b, key_lengths[b], S);
+  if (!(scale == scale)) fail("attention: the scale is NaN");
+  if (mask.window < 0) fail("attention: a window of {}; it is a number of keys, or 0 for all", mask.window);
+  if (IntTensor& key_lengths = mask.key_lengths) {
+    key_lengths = key_lengths.copy();  // the backward needs them as they are now
+    if (!(key_lengths.shape() == Shape{B}))
+      fail("attention: key_lengths has shape {}, not ({})", key_lengths.shape().str(), B);
+    for (Index b = 0; b < B; ++b)
+      if (key_lengths[b] < 0 || key_lengths[b] > S)
+        fail("attention: key_lengths[{}] is {}, but there are {} keys", b, key_lengths[b], S);
+  }
   if (const Tensor& bias = mask.bias) {
     const Index rank = bias.rank();
     const Index heads = rank >= 3 ? bias.shape()[-3] : 1, batches = rank >= 4 ? bias.shape()[-4] : 1;
@@ -280,8 +284,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 
   return record(out, "attention", {q, k, v, call.mask.bias}, [call, log_sum_exp](const Tensor& out) {
     const Result result{out.data(), grad_data(out), log_sum_exp.data()};
-    const Gradients gradients{zeroed_grad(call.q), zeroed_grad(call.k), zeroed_grad(call.v),
-                              zeroed_grad(call.mask.bias)};
+    const auto wanted = [](const Tensor& x) { return x && x.needs_grad() ? zeroed_grad(x) : nullptr; };
+    const Gradients gradients{wanted(call.q), wanted(call.k), wanted(call.v), wanted(call.mask.bias)};
     // A unit owns every number it adds to: heads that share keys, and those that share a bias, stay together.
     const bool shared_batch = gradients.bias && call.bias_batch_step == 0;
     const bool shared_heads = gradients.bias && call.bias_head_step == 0;

@@ -1,6 +1,5 @@
-#include <algorithm>  // fill
-#include <cmath>      // log, pow, sqrt
-#include <utility>    // make_pair
+#include <cmath>    // log, pow, sqrt
+#include <utility>  // make_pair
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"
@@ -18,9 +17,9 @@ class Broadcast {
   Broadcast(const Shape& out, const Shape& a, const Shape& b) {
     Index a_size = 1, b_size = 1;  // elements of a and b to the right of this axis
     for (int i = 1; i <= out.rank(); ++i) {
-      const Index size = out[-i];
-      const Index a_step = i <= a.rank() && a[-i] > 1 ? a_size : 0,
-                  b_step = i <= b.rank() && b[-i] > 1 ? b_size : 0;
+      const Index size = out.end()[-i];
+      const Index a_step = i <= a.rank() && a.end()[-i] > 1 ? a_size : 0,
+                  b_step = i <= b.rank() && b.end()[-i] > 1 ? b_size : 0;
       if (a_step) a_size *= size;
       if (b_step) b_size *= size;
       if (size == 1) continue;
@@ -110,18 +109,18 @@ Tensor binary(const BinaryOp& op, const Tensor& a, const Tensor& b, F f, D gradi
   });
 }
 
-// A unary op y = f(x) with derivative(x, y).
+// A unary op y = f(x), and what a gradient g of y passes on to x: gradient(x, y, g).
 template <class F, class D>
-Tensor unary(const char* op, const Tensor& x, F f, D derivative) {
+Tensor unary(const char* op, const Tensor& x, F f, D gradient) {
   const Tensor y = empty(x.shape());
   const real* from = x.data();
   real* to = y.data();
   parallel_for(x.numel(), elementwise_grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) to[i] = f(from[i]);
   });
-  return record(y, op, {x}, [x, derivative](const Tensor& y) {
+  return record(y, op, {x}, [x, gradient](const Tensor& y) {
     const real *from = x.data(), *to = y.data(), *g = grad_data(y);
-    add_grad(x, [&](Index i) { return g[i] * derivative(from[i], to[i]); });
+    add_grad(x, [&](Index i) { return gradient(from[i], to[i], g[i]); });
   });
 }
 
@@ -164,43 +163,50 @@ Tensor mul(const Tensor& a, const Tensor& b) {
 Tensor div(const Tensor& a, const Tensor& b) {
   return binary(
       {"div", kernels().div}, a, b, [](real x, real y) { return x / y; },
-      [](real x, real y, real g) { return std::make_pair(g / y, -g * x / (y * y)); });
+      // -g x / y², without the square: of 1e20 or 1e-25 it is no float
+      [](real x, real y, real g) { return std::make_pair(g / y, -g * (x / y / y)); });
 }
 
 Tensor add(const Tensor& x, real value) {
   return unary(
-      "add", x, [value](real x) { return x + value; }, [](real, real) { return real{1}; });
+      "add", x, [value](real x) { return x + value; }, [](real, real, real g) { return g; });
 }
 
 Tensor mul(const Tensor& x, real value) {
   return unary(
-      "mul", x, [value](real x) { return x * value; }, [value](real, real) { return value; });
+      "mul", x, [value](real x) { return x * value; }, [value](real, real, real g) { return g * value; });
+}
+
+Tensor div(const Tensor& x, real value) {
+  return unary(
+      "div", x, [value](real x) { return x / value; }, [value](real, real, real g) { return g / value; });
 }
 
 Tensor pow(const Tensor& x, real exponent) {
   return unary(
       "pow", x, [exponent](real x) { return std::pow(x, exponent); },
-      [exponent](real x, real) { return power_derivative(x, exponent); });
+      [exponent](real x, real, real g) { return g * power_derivative(x, exponent); });
 }
 
 Tensor neg(const Tensor& x) {
   return unary(
-      "neg", x, [](real x) { return -x; }, [](real, real) { return real{-1}; });
+      "neg", x, [](real x) { return -x; }, [](real, real, real g) { return -g; });
 }
 
 Tensor log(const Tensor& x) {
   return unary(
-      "log", x, [](real x) { return std::log(x); }, [](real x, real) { return 1 / x; });
+      "log", x, [](real x) { return std::log(x); }, [](real x, real, real g) { return g / x; });
 }
 
 Tensor sqrt(const Tensor& x) {
   return unary(
-      "sqrt", x, [](real x) { return std::sqrt(x); }, [](real, real y) { return real(0.5) / y; });
+      "sqrt", x, [](real x) { return std::sqrt(x); }, [](real, real y, real g) { return g / (2 * y); });
 }
 
 Tensor activate(const Tensor& x, Activation activation) {
+  const Shape& shape = x.shape();
   if (activation == Activation::none) return x;
-  const Tensor y = empty(x.shape());
+  const Tensor y = empty(shape);
   parallel_for(x.numel(), elementwise_grain, [&](Index begin, Index end) {
     kernels().activate(activation, end - begin, x.data() + begin, y.data() + begin);
   });
@@ -233,7 +239,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   Broadcast(shape, a.shape(), b.shape()).for_each([=](Index i, Index j, Index k) {
     z[i] = c[i] != 0 ? x[j] : y[k];
   });
-  return record(out, "where", {a, b}, [a, b, chosen](const Tensor& out) {
+  return record(out, "where", {a, b, chosen}, [a, b, chosen](const Tensor& out) {
     const real *c = chosen.data(), *g = grad_data(out);
     const Broadcast broadcast(out.shape(), a.shape(), b.shape());
     const auto dx = [=](Index i, Index, Index) { return c[i] != 0 ? g[i] : real{0}; };

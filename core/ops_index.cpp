@@ -1,4 +1,4 @@
-#include <algorithm>  // copy, fill
+#include <algorithm>  // copy
 #include <iterator>   // ssize
 #include <vector>     // vector
 
@@ -22,7 +22,7 @@ Tensor embedding(const Tensor& table, const IntTensor& ids) {
     std::copy(row, row + C, out.data() + i * C);
   }
   // A row that was looked up several times gets the sum of the gradients.
-  return record(out, "embedding", {table}, [table, ids, C, n](const Tensor& out) {
+  return record(out, "embedding", {table}, [table, ids = ids.copy(), C, n](const Tensor& out) {
     real* gradient = zeroed_grad(table);
     for (Index i = 0; i < n; ++i) {
       real* row = gradient + ids[i] * C;

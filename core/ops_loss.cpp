@@ -9,7 +9,8 @@ namespace attn {
 
 // -Σ_v q(v) log softmax(x)_v, averaged over the targets that count, with q = (1 - ε) one-hot + ε/V.
 // The gradient is the famous (softmax(x) - q) / count.
-Tensor cross_entropy(const Tensor& logits, const IntTensor& targets, const CrossEntropyOptions& options) {
+Tensor cross_entropy(const Tensor& logits, const IntTensor& given, const CrossEntropyOptions& options) {
+  const IntTensor targets = given.copy();  // the backward needs them as they are now
   if (logits.rank() == 0 || !(targets.shape() == logits.shape().without(logits.rank() - 1)))
     fail("cross_entropy: targets {} do not fit logits {}", targets.shape().str(), logits.shape().str());
   if (!(options.smoothing >= 0 && options.smoothing <= 1))
@@ -23,14 +24,15 @@ Tensor cross_entropy(const Tensor& logits, const IntTensor& targets, const Cross
   if (count == 0)
     fail("cross_entropy: none of the targets {} counts: there is no mean", targets.shape().str());
 
-  const Tensor losses = empty({rows}), log_sum_exp = empty({rows});
+  const Tensor losses = empty({rows}), statistics = empty({2, rows});  // of each row: max, sum of exp
   const auto entropy_rows = [=] {
     return CrossEntropyRows{.cols = V,
                             .x = logits.data(),
                             .targets = targets.data(),
                             .ignore = options.ignore,
                             .smoothing = options.smoothing,
-                            .log_sum_exp = log_sum_exp.data()};
+                            .max = statistics.data(),
+                            .sum = statistics.data() + rows};
   };
   const CrossEntropyRows entropy = entropy_rows();
   parallel_for(rows, row_grain(V), [&](Index begin, Index end) {

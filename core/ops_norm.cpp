@@ -22,6 +22,7 @@ GradTarget gradient(const Tensor& parameter) {
 Tensor normalize(const char* op, const Tensor& x, const Parameters& parameters, bool centered) {
   if (x.rank() == 0 || x.shape()[-1] == 0)
     fail("{}: {} has no last axis to normalise over", op, x.shape().str());
+  if (!(parameters.epsilon >= 0)) fail("{}: an epsilon of {} is not 0 or more", op, parameters.epsilon);
   const Index C = x.shape()[-1], rows = x.numel() / C;
   const auto check = [&](const Tensor& parameter, const char* name) {
     if (parameter && !(parameter.shape() == Shape{C}))
@@ -79,12 +80,13 @@ Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon) {
 // The mask is a function of the generator's key and counter, so the backward recomputes it.
 Tensor dropout(const Tensor& x, real p, Rng& rng) {
   if (!(p >= 0 && p <= 1)) fail("dropout: {} is not a probability", p);
+  const Index n = x.numel();
   if (p == 0) return x;
   const double draws = std::min(std::ldexp(double(p), 32), 0xFFFFFFFFp0);
   const Dropout all{.threshold = std::uint32_t(draws),
                     .scale = p < 1 ? 1 / (1 - p) : real{0},
                     .key = rng.key,
-                    .counter = rng.reserve(x.numel())};
+                    .counter = rng.reserve(n)};
   const auto apply = [all](Index n, const real* from, GradTarget to) {
     parallel_for(n, elementwise_grain, [&](Index begin, Index end) {
       Dropout part = all;
@@ -93,7 +95,7 @@ Tensor dropout(const Tensor& x, real p, Rng& rng) {
     });
   };
   const Tensor y = empty(x.shape());
-  apply(x.numel(), x.data(), {y.data(), false});
+  apply(n, x.data(), {y.data(), false});
   return record(y, "dropout", {x},
                 [x, apply](const Tensor& y) { apply(x.numel(), grad_data(y), grad_target(x)); });
 }

@@ -1,4 +1,4 @@
-#include <algorithm>  // count, fill, partial_sort
+#include <algorithm>  // count_if, partial_sort
 #include <numeric>    // iota
 #include <vector>     // vector
 
@@ -25,17 +25,23 @@ struct AroundAxis {
   }
 };
 
-Tensor scaled_sum(const char* op, const Tensor& x, real scale) {
-  const Tensor out = scalar(kernels().sum(x.numel(), x.data()) * scale);
-  return record(out, op, {x}, [x, scale](const Tensor& out) {
-    const real g = grad_data(out)[0] * scale;
+void need_elements(const char* op, const Tensor& x, Index count) {
+  if (count == 0) fail("{}: {} has no element to take", op, x.shape().str());
+}
+
+// The sum of all elements, or of those along an axis, divided by a number: a sum or a mean.
+Tensor divided_sum(const char* op, const Tensor& x, real divisor) {
+  const Tensor out = scalar(kernels().sum(x.numel(), x.data()) / divisor);
+  return record(out, op, {x}, [x, divisor](const Tensor& out) {
+    const real g = grad_data(out)[0] / divisor;
     add_grad(x, [g](Index) { return g; });
   });
 }
 
-Tensor scaled_sum(const char* op, const Tensor& x, int axis, bool keep_axis, bool average) {
+Tensor divided_sum(const char* op, const Tensor& x, int axis, bool keep_axis, bool average) {
   const AroundAxis around(op, x.shape(), axis, keep_axis);
-  const real scale = average ? 1 / real(around.size) : real{1};
+  if (average) need_elements(op, x, around.size);
+  const real divisor = average ? real(around.size) : real{1};
   const Tensor out = zeros(around.reduced);
   for (Index o = 0; o < around.outer; ++o) {
     const real* block = x.data() + o * around.size * around.inner;
@@ -46,39 +52,39 @@ Tensor scaled_sum(const char* op, const Tensor& x, int axis, bool keep_axis, boo
       for (Index i = 0; i < around.size; ++i)
         kernels().add(around.inner, sums, block + i * around.inner, sums);
     }
-    if (average) kernels().scale(around.inner, scale, sums, sums);
+    for (Index i = 0; average && i < around.inner; ++i) sums[i] /= divisor;
   }
-  return record(out, op, {x}, [x, around, scale](const Tensor& out) {
+  return record(out, op, {x}, [x, around, divisor](const Tensor& out) {
     real* gradient = zeroed_grad(x);
     for (Index o = 0; o < around.outer; ++o) {
       const real* g = grad_data(out) + o * around.inner;
-      for (Index i = 0; i < around.size; ++i) {
-        real* to = gradient + (o * around.size + i) * around.inner;
-        if (around.inner == 1)
-          to[0] += scale * g[0];
-        else
-          kernels().axpy(around.inner, scale, g, to);
+      real* to = gradient + o * around.size * around.inner;
+      if (around.inner == 1) {
+        const real share = g[0] / divisor;
+        for (Index i = 0; i < around.size; ++i) to[i] += share;
+      } else {
+        for (Index i = 0; i < around.size; ++i)
+          kernels().axpy(around.inner, 1 / divisor, g, to + i * around.inner);
       }
     }
   });
 }
 
-// The position along the axis of the first largest element, for each (outer, inner). NaN counts as largest.
+// The order of max, argmax and top_k, in which NaN counts as largest.
+bool larger(real a, real b) { return a > b || (a != a && b == b); }
+
+// The position along the axis of the first largest element, for each (outer, inner).
 IntTensor argmax_of(const Tensor& x, const AroundAxis& around) {
   IntTensor best(around.reduced);
   for (Index o = 0; o < around.outer; ++o)
     for (Index i = 0; i < around.inner; ++i) {
       const real* values = x.data() + o * around.size * around.inner + i;
       Index at = 0;
-      for (Index k = 1; k < around.size && values[at * around.inner] == values[at * around.inner]; ++k)
-        if (!(values[k * around.inner] <= values[at * around.inner])) at = k;
+      for (Index k = 1; k < around.size; ++k)
+        if (larger(values[k * around.inner], values[at * around.inner])) at = k;
       best[o * around.inner + i] = int(at);
     }
   return best;
-}
-
-void need_elements(const char* op, const Tensor& x, Index count) {
-  if (count == 0) fail("{}: {} has no element to take", op, x.shape().str());
 }
 
 using RowOp = void (*)(Range rows, Index cols, const real* x, real* y);
@@ -102,26 +108,28 @@ Tensor by_rows(const char* name, const Tensor& x, RowOp op, RowBackward op_backw
 
 }  // namespace
 
-Tensor sum(const Tensor& x) { return scaled_sum("sum", x, 1); }
-Tensor sum(const Tensor& x, int axis, bool keep_axis) { return scaled_sum("sum", x, axis, keep_axis, false); }
+Tensor sum(const Tensor& x) { return divided_sum("sum", x, 1); }
+Tensor sum(const Tensor& x, int axis, bool keep_axis) {
+  return divided_sum("sum", x, axis, keep_axis, false);
+}
 
 Tensor mean(const Tensor& x) {
   need_elements("mean", x, x.numel());
-  return scaled_sum("mean", x, 1 / real(x.numel()));
+  return divided_sum("mean", x, real(x.numel()));
 }
 
 Tensor mean(const Tensor& x, int axis, bool keep_axis) {
-  return scaled_sum("mean", x, axis, keep_axis, true);
+  return divided_sum("mean", x, axis, keep_axis, true);
 }
 
 Tensor max(const Tensor& x) {
   need_elements("max", x, x.numel());
   const real largest = kernels().max(x.numel(), x.data());
   return record(scalar(largest), "max", {x}, [x](const Tensor& out) {
-    const real largest = out.item();
-    const auto ties = std::count(x.data(), x.data() + x.numel(), largest);
+    const auto attains = [largest = out.item()](real value) { return !larger(largest, value); };
+    const auto ties = std::count_if(x.data(), x.data() + x.numel(), attains);
     const real share = grad_data(out)[0] / real(ties);
-    add_grad(x, [&](Index i) { return x.data()[i] == largest ? share : real{0}; });
+    add_grad(x, [&](Index i) { return attains(x.data()[i]) ? share : real{0}; });
   });
 }
 
@@ -158,7 +166,7 @@ TopK top_k(const Tensor& x, Index k) {
     const real* values = x.data() + row * columns;
     std::iota(order.begin(), order.end(), 0);
     std::partial_sort(order.begin(), order.begin() + k, order.end(), [values](int i, int j) {
-      return values[i] > values[j] || (values[i] == values[j] && i < j);
+      return larger(values[i], values[j]) || (i < j && !larger(values[j], values[i]));
     });
     for (Index i = 0; i < k; ++i) {
       top.indices[row * k + i] = order[i];

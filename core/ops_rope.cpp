@@ -59,6 +59,7 @@ struct Rotate {
 Tensor rope(const Tensor& x, Index heads, Index first_position) {
   if (x.rank() != 3 || heads < 1 || x.shape()[2] % heads || x.shape()[2] / heads % 2)
     fail("rope: {} is not (B,T,C) with {} heads of an even size", x.shape().str(), heads);
+  if (first_position < 0) fail("rope: the first position is {}; positions count from 0", first_position);
   const Index B = x.shape()[0], T = x.shape()[1], D = x.shape()[2] / heads;
   const Rotate rotate{rotations(first_position + T, D), first_position, B, T, heads, D};
   const Tensor y = empty(x.shape());

@@ -1,4 +1,4 @@
-#include <algorithm>  // copy, fill, min
+#include <algorithm>  // copy, min
 #include <iterator>   // ssize
 #include <utility>    // swap
 #include <vector>     // vector
@@ -66,7 +66,7 @@ Tensor transpose(const Tensor& x, int axis0, int axis1) {
   return permute_axes("transpose", x, axes);
 }
 
-Tensor permute(const Tensor& x, std::initializer_list<int> order) {
+Tensor permute(const Tensor& x, std::span<const int> order) {
   if (std::ssize(order) != x.rank())
     fail("permute: {} axes given for a tensor of shape {}", order.size(), x.shape().str());
   Axes axes;
@@ -129,9 +129,12 @@ Tensor stack(const std::vector<Tensor>& parts, int axis) {
 Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
   axis = normalize_axis("slice", x.shape(), axis);
   const Index size = x.shape()[axis];
+  const Range given{begin, end};
+  if (begin < 0) begin += size;
+  if (end < 0) end += size;
   if (begin < 0 || end < begin || end > size)
-    fail("slice: [{}, {}) is outside axis {} of {}, which has size {}", begin, end, axis, x.shape().str(),
-         size);
+    fail("slice: [{}, {}) is outside axis {} of {}, which has size {}", given.begin, given.end, axis,
+         x.shape().str(), size);
   const Tensor out = empty(x.shape().with(axis, end - begin));
   const Index inner = x.shape().stride(axis), run = (end - begin) * inner;
   const Index outer = run ? out.numel() / run : 0;

@@ -2,7 +2,9 @@
 
 #include <bit>      // bit_width
 #include <cstdlib>  // free, posix_memalign
-#include <new>      // bad_alloc
+#include <new>      // placement new
+
+#include "core/error.hpp"
 
 namespace attn {
 namespace {
@@ -63,11 +65,13 @@ struct Closer {
   }
 };
 
-void* system_allocate(std::size_t bytes) {
+// Apart from pool_allocate, which runs several times per op and need not know what an error takes.
+[[gnu::noinline]] void* system_allocate(std::size_t bytes, std::size_t asked) {
   static thread_local Closer closer;
-  ++pool.statistics.system_allocations;
   void* block = nullptr;
-  if (posix_memalign(&block, alignment, bytes) != 0) throw std::bad_alloc();
+  if (posix_memalign(&block, alignment, bytes) != 0)
+    fail("out of memory: the system refuses {} bytes ({:.1f} GiB)", asked, double(asked) / (1 << 30));
+  ++pool.statistics.system_allocations;
   return block;
 }
 
@@ -80,7 +84,7 @@ void* pool_allocate(std::size_t bytes) {
   if (list)
     list = list->next;
   else
-    block = system_allocate(recycles ? bytes : asked);
+    block = system_allocate(recycles ? bytes : asked, asked);
   pool.statistics.bytes_in_use += std::int64_t(bytes);
   if (pool.statistics.bytes_in_use > pool.statistics.peak_bytes)
     pool.statistics.peak_bytes = pool.statistics.bytes_in_use;

@@ -1,27 +1,26 @@
 #include "core/shape.hpp"
 
-#include <algorithm>  // max
+#include <algorithm>  // copy, max
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
 
 namespace attn {
 
-Shape::Shape(std::initializer_list<Index> dims) : Shape(dims.begin(), int(dims.size())) {}
-
-Shape::Shape(const Index* dims, int rank) : rank_(rank) {
-  if (rank > max_rank) fail("shape: rank {} is more than the {} axes supported", rank, max_rank);
+Shape::Shape(const Index* sizes, int rank) : rank_(rank) {
+  if (rank < 0 || rank > max_rank)
+    fail("shape: rank {} is not between 0 and the {} axes supported", rank, max_rank);
   for (int i = 0; i < rank; ++i) {
-    if (dims[i] < 0) fail("shape: axis {} has a negative size ({})", i, dims[i]);
-    dims_[i] = dims[i];
+    if (sizes[i] < 0) fail("shape: axis {} has a negative size ({})", i, sizes[i]);
+    dims_[i] = sizes[i];
   }
+  product_from(0);
 }
 
-Index Shape::stride(int axis) const {
-  Index n = 1;
-  for (int i = (axis < 0 ? axis + rank_ : axis) + 1; i < rank_; ++i) n *= dims_[i];
-  return n;
+void Shape::refuse_axis(int axis) const {
+  fail("shape: axis {} is outside {}, which has {} axes", axis, str(), rank_);
 }
+void Shape::refuse_sizes() const { fail("shape: {} has more elements than memory can hold", str()); }
 
 Index Shape::offset(std::initializer_list<Index> index) const {
   if (std::ssize(index) != rank_) fail("at: {} indices for a tensor of shape {}", index.size(), str());
@@ -38,24 +37,24 @@ Index Shape::offset(std::initializer_list<Index> index) const {
 Shape Shape::with(int axis, Index size) const {
   Shape out = *this;
   out[axis] = size;
-  return out;
+  return {out.dims_, rank_};
 }
 
 Shape Shape::without(int axis) const {
-  Shape out;
-  for (int i = 0; i < rank_; ++i)
-    if (i != axis) out.dims_[out.rank_++] = dims_[i];
+  Shape out = *this;
+  std::copy(dims_ + position(axis) + 1, dims_ + rank_, out.dims_ + position(axis));
+  out.dims_[--out.rank_] = 0;
   return out;
 }
 
 Shape Shape::inserted(int axis, Index size) const {
   if (rank_ == max_rank) fail("shape: {} already has {} axes, the most supported", str(), max_rank);
-  Shape out;
-  for (int i = 0; i <= rank_; ++i) {
-    if (i == axis) out.dims_[out.rank_++] = size;
-    if (i < rank_) out.dims_[out.rank_++] = dims_[i];
-  }
-  return out;
+  Shape out = *this;
+  ++out.rank_;
+  const int at = out.position(axis);
+  std::copy(dims_ + at, dims_ + rank_, out.dims_ + at + 1);
+  out.dims_[at] = size;
+  return {out.dims_, out.rank_};
 }
 
 std::string Shape::str() const {

@@ -1,6 +1,6 @@
 #include "core/tensor.hpp"
 
-#include <algorithm>  // copy, equal, fill, max, min
+#include <algorithm>  // copy, count, equal, fill, find, max, min
 #include <cmath>      // fabs, isnan, nextafter
 #include <iterator>   // ssize
 
@@ -15,7 +15,8 @@ Counted<Storage> Storage::allocate(std::size_t data_bytes) {
   return Counted(new (pool_allocate(bytes)) Storage{.bytes = bytes});
 }
 
-Tensor::Tensor(const Shape& shape, Counted<Storage> storage, real* values)
+// Inline, because every op goes through here.
+[[gnu::always_inline]] inline Tensor::Tensor(const Shape& shape, Counted<Storage> storage, real* values)
     : body_(new (pool_allocate(sizeof(Body))) Body(shape, std::move(storage), values)) {}
 
 // A graph that is dropped without a backward is a chain of handles as long as the graph is deep. Bodies with
@@ -38,6 +39,10 @@ void Tensor::Body::destroy() noexcept {
   working = false;
 }
 
+void refuse_empty(const char* type) {
+  fail("{}: this one is empty: nothing was ever assigned to it, so it has no shape and no values", type);
+}
+
 Index Tensor::size(int axis) const { return shape()[normalize_axis("size", shape(), axis)]; }
 
 real Tensor::item() const {
@@ -51,50 +56,66 @@ Tensor Tensor::operator[](Index i) const { return select(*this, 0, i); }
 Tensor& Tensor::requires_grad(bool on) {
   if (!is_leaf())
     fail("requires_grad: {} was computed by an op; only leaves can be told to (see detach)", shape().str());
-  body_->requires_grad = on;
+  body().requires_grad = on;
   return *this;
 }
 
 Tensor& Tensor::retain_grad() {
   if (!needs_grad()) fail("retain_grad: {} needs no gradient", shape().str());
-  body_->retains_grad = true;
+  body().retains_grad = true;
   return *this;
 }
 
 Tensor Tensor::grad() const {
   if (!has_grad()) return {};
-  return Tensor(shape(), body_->grad_storage, body_->grad);
+  return Tensor(shape(), body().grad_storage, body().grad);
 }
 
 void Tensor::zero_grad() const {
-  body_->has_grad = false;
-  if (in_block()) return;
-  body_->grad_storage = {};
-  body_->grad = nullptr;
+  Body& fields = body();
+  fields.has_grad = false;
+  if (fields.in_block) return;
+  fields.grad_storage = {};
+  fields.grad = nullptr;
 }
 
-Tensor Tensor::detach() const { return Tensor(shape(), body_->storage, data()); }
+Tensor Tensor::detach() const { return Tensor(shape(), body().storage, data()); }
 
 void Tensor::move_to_block(const Tensor& values, const Tensor& gradients, Index offset) const {
   zero_grad();
   std::copy(data(), data() + numel(), values.data() + offset);
-  body_->storage = values.body_->storage;
-  body_->values = values.data() + offset;
-  body_->grad_storage = gradients.body_->storage;
-  body_->grad = gradients.data() + offset;
-  body_->in_block = true;
+  Body& fields = body();
+  fields.storage = values.body().storage;
+  fields.values = values.data() + offset;
+  fields.grad_storage = gradients.body().storage;
+  fields.grad = gradients.data() + offset;
+  fields.in_block = true;
 }
 
 void Tensor::leave_block() const {
-  body_->in_block = false;
+  body().in_block = false;
   zero_grad();
 }
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
   if (shape.numel() != x.numel())
     fail("reshape: {} has {} elements, {} has {}", x.shape().str(), x.numel(), shape.str(), shape.numel());
-  const Tensor y(shape, x.body_->storage, x.data());
+  const Tensor y(shape, x.body().storage, x.data());
   return record(y, "reshape", {x}, [x](const Tensor& y) { pass_grad(y, x); });
+}
+
+Tensor reshape(const Tensor& x, std::span<const Index> sizes) {
+  const auto inferred = std::find(sizes.begin(), sizes.end(), -1);
+  if (inferred == sizes.end()) return reshape(x, Shape(sizes));
+  std::vector<Index> all(sizes.begin(), sizes.end());
+  Index& missing = all[inferred - sizes.begin()] = 1;
+  if (std::count(all.begin(), all.end(), -1)) fail("reshape: only one axis can be -1");
+  const Shape rest(all);
+  if (rest.numel() == 0 || x.numel() % rest.numel())
+    fail("reshape: no size in place of -1 makes the {} elements of {}: the other axes have {}", x.numel(),
+         x.shape().str(), rest.numel());
+  missing = x.numel() / rest.numel();
+  return reshape(x, Shape(all));
 }
 
 IntTensor::IntTensor(const Shape& shape)
@@ -104,6 +125,12 @@ IntTensor::IntTensor(const Shape& shape, const std::vector<int>& values) : IntTe
   if (shape.numel() != std::ssize(values))
     fail("IntTensor: {} values do not fill the shape {}", values.size(), shape.str());
   std::copy(values.begin(), values.end(), data());
+}
+
+IntTensor IntTensor::copy() const {
+  IntTensor out(shape());
+  std::copy(data(), data() + numel(), out.data());
+  return out;
 }
 
 Tensor empty(const Shape& shape) {

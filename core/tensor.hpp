@@ -29,6 +29,10 @@ namespace attn {
 
 struct Node;  // how a tensor was computed: core/op.hpp
 
+// The double build, which is for tests, notices when values that a gradient needs change between forward and
+// backward: see Note [Values that change] in core/autograd.cpp.
+constexpr bool watches_values = sizeof(real) == sizeof(double);
+
 // A counted pointer; the count is in the object, which destroys itself when nobody points to it any more.
 template <class T>
 class Counted {
@@ -66,16 +70,22 @@ struct alignas(64) Storage {
   static Counted<Storage> allocate(std::size_t data_bytes);
 };
 
+[[noreturn, gnu::cold]] void refuse_empty(
+    const char* type);  // throws: nothing was ever assigned to this handle
+
 class Tensor {
  public:
-  Tensor() = default;
+  Tensor() = default;  // empty: a missing bias or mask. Whatever else is done with it throws.
   explicit operator bool() const { return bool(body_); }  // false for a default-constructed one
   bool is(const Tensor& other) const { return body_.get() == other.body_.get(); }  // two handles, one tensor
-  const Shape& shape() const { return body_->shape; }
-  int rank() const { return body_->shape.rank(); }
+  const Shape& shape() const { return body().shape; }
+  int rank() const { return body().shape.rank(); }
   Index size(int axis) const;  // negative axes count from the end
-  Index numel() const { return body_->numel; }
-  real* data() const { return body_->values; }  // the handle is const, the numbers are not
+  Index numel() const { return body().numel; }
+  real* data() const {  // the handle is const, the numbers are not
+    if constexpr (watches_values) note_reading();
+    return body().values;
+  }
 
   real item() const;  // the value of a tensor with one element
   template <class... I>
@@ -88,10 +98,10 @@ class Tensor {
 
   // Gradients.
   Tensor& requires_grad(bool on = true);  // of a leaf
-  bool needs_grad() const { return body_->requires_grad; }
-  bool is_leaf() const { return body_->node == nullptr && !body_->graph_freed; }
+  bool needs_grad() const { return body().requires_grad; }
+  bool is_leaf() const { return body().node == nullptr && !body().graph_freed; }
   Tensor& retain_grad();  // keep the gradient of an inner tensor
-  bool has_grad() const { return body_->has_grad; }
+  bool has_grad() const { return body().has_grad; }
   Tensor grad() const;  // an empty Tensor if there is none
   void zero_grad() const;
   Tensor detach() const;  // the same values, outside the graph
@@ -101,7 +111,7 @@ class Tensor {
   // values and loses its gradient.
   void move_to_block(const Tensor& values, const Tensor& gradients, Index offset) const;
   void leave_block() const;
-  bool in_block() const { return body_->in_block; }
+  bool in_block() const { return body().in_block; }
 
  private:
   friend struct TensorInternals;  // core/op.hpp
@@ -132,6 +142,11 @@ class Tensor {
     Node* node = nullptr;
   };
   Tensor(const Shape& shape, Counted<Storage> storage, real* values);
+  void note_reading() const;  // core/autograd.cpp
+  Body& body() const {
+    if (!body_) refuse_empty("Tensor");
+    return *body_.get();
+  }
 
   Counted<Body> body_;
 };
@@ -139,19 +154,27 @@ class Tensor {
 // A tensor of integers: token numbers, targets, the result of argmax. It has no gradient.
 class IntTensor {
  public:
-  IntTensor() = default;
+  IntTensor() = default;  // empty, as a Tensor may be
   explicit IntTensor(const Shape& shape);
   IntTensor(const Shape& shape, const std::vector<int>& values);
 
-  const Shape& shape() const { return shape_; }
-  Index numel() const { return storage_ ? shape_.numel() : 0; }
-  int* data() const { return storage_ ? storage_->data<int>() : nullptr; }
+  explicit operator bool() const { return bool(storage_); }
+  const Shape& shape() const {
+    if (!storage_) refuse_empty("IntTensor");
+    return shape_;
+  }
+  Index numel() const { return storage_ ? shape_.numel() : 0; }  // of an empty one 0
+  int* data() const {
+    if (!storage_) refuse_empty("IntTensor");
+    return storage_->data<int>();
+  }
   int& operator[](Index i) const { return data()[i]; }
   template <class... I>
   int& operator()(I... i) const {
-    return data()[shape_.offset({Index(i)...})];
+    return data()[shape().offset({Index(i)...})];
   }
   std::vector<int> values() const { return {data(), data() + numel()}; }
+  IntTensor copy() const;  // with values of its own
   std::string str() const;
 
  private:

@@ -31,7 +31,7 @@ Tensor causal_mask(Index T) {
 }
 
 Tensor padding_mask(const IntTensor& lengths, Index S) {
-  const Tensor mask = zeros({lengths.numel(), 1, 1, S});
+  const Tensor mask = zeros({lengths.shape()[0], 1, 1, S});
   for (Index b = 0; b < lengths.numel(); ++b)
     for (Index j = 0; j < lengths[b]; ++j) mask(b, 0, 0, j) = 1;
   return mask;
@@ -56,7 +56,8 @@ Tensor mask_bias(const Mask& mask, Index B, Index T, Index S) {
       }
     hide(visible);
   }
-  if (mask.key_lengths.numel()) {
+  if (mask.window < 0) fail("mask: a window of {}; it is a number of keys, or 0 for all", mask.window);
+  if (mask.key_lengths) {
     if (mask.key_lengths.numel() != B)
       fail("mask: {} key lengths for a batch of {}", mask.key_lengths.numel(), B);
     hide(padding_mask(mask.key_lengths, S));
@@ -119,7 +120,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& in
   const Tensor &k = past.keys, &v = past.values;  // (B, S, kv)
 
   Mask mask = inputs.mask;
-  if (window > 0) mask.window = window;
+  if (window != 0) mask.window = window;
   if (!context.maps)
     return output(attention(q, k, v,
                             {.heads = heads,

@@ -1,8 +1,9 @@
 #include "nn/decode.hpp"
 
 #include <algorithm>  // copy_n, find, max_element, stable_sort
-#include <cmath>      // exp, pow
+#include <cmath>      // exp, isfinite, isnan, pow
 #include <iterator>   // ssize
+#include <limits>     // numeric_limits
 #include <numeric>    // iota
 
 #include "core/autograd.hpp"
@@ -12,8 +13,10 @@ namespace attn {
 namespace {
 
 IntTensor append(const IntTensor& before, const IntTensor& more) {
-  if (before.numel() == 0) return more;
+  if (!before) return more;
   const Index rows = more.shape()[0], a = before.shape()[1], b = more.shape()[1];
+  if (rows != before.shape()[0])
+    fail("writer: tokens {} for the {} rows it has written", more.shape().str(), before.shape()[0]);
   IntTensor out({rows, a + b});
   for (Index r = 0; r < rows; ++r) {
     std::copy_n(before.data() + r * a, a, out.data() + r * (a + b));
@@ -23,11 +26,14 @@ IntTensor append(const IntTensor& before, const IntTensor& more) {
 }
 
 IntTensor pick_rows(const IntTensor& x, const std::vector<int>& rows) {
-  if (x.numel() == 0) return x;
-  const Index row = x.numel() / x.shape()[0];
+  if (!x) return x;
+  const Index row = x.shape().stride(0);
   IntTensor out(x.shape().with(0, std::ssize(rows)));
-  for (Index i = 0; i < std::ssize(rows); ++i)
+  for (Index i = 0; i < std::ssize(rows); ++i) {
+    if (rows[i] < 0 || rows[i] >= x.shape()[0])
+      fail("writer: row {} of {} that it has written", rows[i], x.shape()[0]);
     std::copy_n(x.data() + rows[i] * row, row, out.data() + i * row);
+  }
   return out;
 }
 
@@ -40,6 +46,24 @@ IntTensor last_columns(const IntTensor& x, Index count) {
 }
 
 Tensor last_step(const Tensor& logits) { return select(logits, 1, -1); }  // (rows, T, V) -> (rows, V)
+
+// NaN has no place in an order, and where all are -inf or one is inf, there are no probabilities.
+void check_logits(const char* what, const real* logits, Index n) {
+  real largest = -std::numeric_limits<real>::infinity();
+  for (Index i = 0; i < n; ++i) {
+    if (std::isnan(logits[i])) fail("{}: logit {} is NaN: the model is broken", what, i);
+    largest = std::max(largest, logits[i]);
+  }
+  if (!std::isfinite(largest)) fail("{}: the largest of the {} logits is {}", what, n, largest);
+}
+
+// The logits after the newest tokens, checked.
+Tensor checked_next(const char* what, Writer& writer, const IntTensor& tokens) {
+  const Tensor logits = writer.next(tokens);  // (rows, V)
+  const Index V = logits.size(1);
+  for (Index r = 0; r < logits.size(0); ++r) check_logits(what, logits.data() + r * V, V);
+  return logits;
+}
 
 IntTensor column(const std::vector<int>& tokens) { return {{std::ssize(tokens), 1}, tokens}; }
 
@@ -106,7 +130,7 @@ std::vector<std::vector<int>> greedy(Writer& writer, const DecodeOptions& option
   Sentences sentences(writer.rows(), options.end);
   std::vector<int> newest(writer.rows(), options.start);
   for (Index step = 0; step < options.max_length && sentences.any_open(); ++step) {
-    newest = argmax(writer.next(column(newest))).values();  // (rows)
+    newest = argmax(checked_next("greedy", writer, column(newest))).values();  // (rows)
     sentences.add(newest);
   }
   return sentences.tokens;
@@ -130,7 +154,8 @@ BeamResult beam_search(Writer& writer, const BeamOptions& options) {
   for (Index step = 1; step <= options.max_length && !open.empty(); ++step) {
     std::vector<int> newest;
     for (const Index node : open) newest.push_back(tree[node].token);
-    const Tensor log_probabilities = log_softmax(writer.next(column(newest)));  // (rows, V)
+    const Tensor log_probabilities =
+        log_softmax(checked_next("beam search", writer, column(newest)));  // (rows, V)
     const Index room = options.width - std::ssize(result.hypotheses);
     // Each hypothesis may contribute all of the next beam, so its `room` best continuations are enough.
     const TopK top = top_k(log_probabilities, std::min(room, log_probabilities.size(1)));
@@ -173,10 +198,12 @@ BeamResult beam_search(Writer& writer, const BeamOptions& options) {
 
 std::vector<double> sampling_distribution(const real* logits, Index vocabulary,
                                           const SampleOptions& options) {
-  if (options.temperature < 0) fail("sampling: a temperature of {} is below 0", options.temperature);
+  if (!(options.temperature >= 0))
+    fail("sampling: a temperature of {} is not 0 or more", options.temperature);
   if (options.top_k < 0) fail("sampling: top-k of {} is below 0", options.top_k);
   if (!(options.top_p > 0 && options.top_p <= 1))
     fail("sampling: top-p of {} is not in (0, 1]", options.top_p);
+  check_logits("sampling", logits, vocabulary);
   std::vector<double> p(vocabulary, 0);
   const Index best = std::max_element(logits, logits + vocabulary) - logits;
   if (options.temperature == 0) {

@@ -1,18 +1,32 @@
 #include "optim/optimizer.hpp"
 
-#include <cmath>  // pow
+#include <cmath>  // isfinite, pow, sqrt
 
+#include "core/error.hpp"
 #include "core/parallel.hpp"
 
 namespace attn {
 
+namespace {
+
+void require(bool sensible, const char* what, double value) {
+  if (!sensible || !std::isfinite(value)) fail("optimizer: {} of {} makes no sense", what, value);
+}
+
+}  // namespace
+
 void Optimizer::step(double learning_rate, double gradient_scale) {
+  require(learning_rate >= 0, "a learning rate", learning_rate);
+  require(gradient_scale >= 0, "a gradient scale", gradient_scale);
   ++steps;
-  update(real(learning_rate), real(gradient_scale), block.gradients());
+  const Step step{learning_rate, gradient_scale, block.gradients()};
+  block.for_each_trained([&](const Range& part) { update(step, part); });
   block.zero_grad();
 }
 
 Sgd::Sgd(const ParameterList& list, const SgdOptions& options) : Optimizer(list), options_(options) {
+  require(options.momentum >= 0 && options.momentum <= 1, "a momentum", options.momentum);
+  require(options.weight_decay >= 0, "a weight decay", options.weight_decay);
   if (options.momentum > 0) velocity_ = zeros({block.size()});
 }
 
@@ -21,38 +35,45 @@ std::vector<Parameter> Sgd::state() const {
   return {{"velocity", velocity_}};
 }
 
-void Sgd::update(real learning_rate, real gradient_scale, const real* gradients) {
+void Sgd::update(const Step& step, Range part) {
+  const real rate = real(step.learning_rate), scale = real(step.gradient_scale);
   const real momentum = real(options_.momentum), decay = real(options_.weight_decay);
-  real *p = block.values(), *v = velocity_ ? velocity_.data() : nullptr;
-  parallel_for(block.size(), elementwise_grain, [=](Index begin, Index end) {
+  const real* gradient = step.gradients + part.begin;
+  real *p = block.values() + part.begin, *v = velocity_ ? velocity_.data() + part.begin : nullptr;
+  parallel_for(part.end - part.begin, elementwise_grain, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      real g = gradient_scale * gradients[i] + decay * p[i];
+      real g = scale * gradient[i] + decay * p[i];
       if (v) g = v[i] = momentum * v[i] + g;
-      p[i] -= learning_rate * g;
+      p[i] -= rate * g;
     }
   });
 }
 
 Adam::Adam(const ParameterList& list, const AdamOptions& options)
-    : Optimizer(list), options_(options), m_(zeros({block.size()})), v_(zeros({block.size()})) {}
+    : Optimizer(list), options_(options), m_(zeros({block.size()})), v_(zeros({block.size()})) {
+  require(options.beta1 >= 0 && options.beta1 < 1, "a beta1", options.beta1);
+  require(options.beta2 >= 0 && options.beta2 < 1, "a beta2", options.beta2);
+  require(options.epsilon >= 0, "an epsilon", options.epsilon);
+  require(options.weight_decay >= 0, "a weight decay", options.weight_decay);
+}
 
 std::vector<Parameter> Adam::state() const { return {{"m", m_}, {"v", v_}}; }
 
-void Adam::update(real learning_rate, real gradient_scale, const real* gradients) {
-  const double t = double(steps);
-  const real decay = real(options_.weight_decay);
-  const AdamStep step{.learning_rate = learning_rate,
-                      .beta1 = real(options_.beta1),
-                      .beta2 = real(options_.beta2),
-                      .epsilon = real(options_.epsilon),
-                      .decay = options_.decoupled ? decay : real{0},
-                      .l2 = options_.decoupled ? real{0} : decay,
-                      .correction1 = real(1 - std::pow(options_.beta1, t)),
-                      .correction2 = real(1 - std::pow(options_.beta2, t)),
-                      .gradient_scale = gradient_scale};
-  parallel_for(block.size(), elementwise_grain, [&](Index begin, Index end) {
-    kernels().adam(end - begin, step,
-                   {block.values() + begin, gradients + begin, m_.data() + begin, v_.data() + begin});
+void Adam::update(const Step& step, Range part) {
+  const auto& [beta1, beta2, epsilon, decay, decoupled] = options_;
+  const double t = double(steps), rate = step.learning_rate;
+  const AdamStep factors{.gradient_scale = real(step.gradient_scale),
+                         .l2 = real(decoupled ? 0 : decay),
+                         .keep = real(decoupled ? 1 - rate * decay : 1),
+                         .gain1 = real(1 - beta1),
+                         .gain2 = real(1 - beta2),
+                         .rate = real(rate / (1 - std::pow(beta1, t))),
+                         .root = real(1 / std::sqrt(1 - std::pow(beta2, t))),
+                         .epsilon = real(epsilon)};
+  parallel_for(part.end - part.begin, elementwise_grain, [&](Index begin, Index end) {
+    const Index i = part.begin + begin;
+    kernels().adam(end - begin, factors,
+                   {block.values() + i, step.gradients + i, m_.data() + i, v_.data() + i});
   });
 }
 

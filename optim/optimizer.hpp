@@ -8,8 +8,6 @@
 // They are PyTorch's formulas. The learning rate is an argument of every step, because schedules change it.
 #pragma once
 
-#include <memory>  // unique_ptr
-
 #include "optim/parameter_block.hpp"
 
 namespace attn {
@@ -19,7 +17,8 @@ class Optimizer {
   explicit Optimizer(const ParameterList& list) : block(list) {}
   virtual ~Optimizer() = default;
 
-  // One update. The gradients are multiplied by `gradient_scale` (from clip_scale) and then forgotten.
+  // One update of every parameter that is not frozen. The gradients are multiplied by `gradient_scale` (from
+  // clip_scale) and then forgotten.
   void step(double learning_rate, double gradient_scale = 1);
 
   // What a checkpoint has to keep besides the parameters, in a fixed order.
@@ -29,7 +28,11 @@ class Optimizer {
   Index steps = 0;  // taken so far
 
  protected:
-  virtual void update(real learning_rate, real gradient_scale, const real* gradients) = 0;
+  struct Step {
+    double learning_rate, gradient_scale;
+    const real* gradients;  // of the whole block
+  };
+  virtual void update(const Step& step, Range part) = 0;  // of the block
 };
 
 struct SgdOptions {
@@ -42,7 +45,7 @@ class Sgd : public Optimizer {
   std::vector<Parameter> state() const override;
 
  private:
-  void update(real learning_rate, real gradient_scale, const real* gradients) override;
+  void update(const Step& step, Range part) override;
   SgdOptions options_;
   Tensor velocity_;  // (n), or empty without momentum
 };
@@ -58,7 +61,7 @@ class Adam : public Optimizer {
   std::vector<Parameter> state() const override;
 
  private:
-  void update(real learning_rate, real gradient_scale, const real* gradients) override;
+  void update(const Step& step, Range part) override;
   AdamOptions options_;
   Tensor m_, v_;  // (n), (n)
 };

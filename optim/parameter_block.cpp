@@ -27,7 +27,7 @@ const real* ParameterBlock::gradients() const {
   real* gradient = gradients_.data();
   for (const Parameter& parameter : list_) {
     real* end = gradient + parameter.tensor.numel();
-    if (!parameter.tensor.has_grad()) std::fill(gradient, end, real{0});
+    if (!parameter.tensor.has_grad() || !parameter.tensor.needs_grad()) std::fill(gradient, end, real{0});
     gradient = end;
   }
   return gradients_.data();
@@ -45,7 +45,7 @@ double ParameterBlock::gradient_norm() const {
 }
 
 double clip_scale(double norm, double limit) {
-  if (limit < 0) fail("clip: the limit {} is negative", limit);
+  if (!(limit >= 0)) fail("clip: the limit {} is not 0 or more", limit);
   return limit > 0 && norm > limit ? limit / norm : 1;
 }
 

@@ -4,6 +4,10 @@
 // averaging. The tensors stay what they are: their values and gradients just lie side by side from now on.
 // Make one block for a model, after the model is built, and keep it as long as the model trains; a parameter
 // is in one block at a time.
+//
+// A parameter may be frozen and thawed at any time by requires_grad(false) and (true). While it is frozen, no
+// step changes it or what the optimizer remembers of it, and its gradient counts as 0 in the norm. It keeps
+// its place in the block and in checkpoints: those can be read whatever is frozen.
 #pragma once
 
 #include "core/kernels.hpp"
@@ -21,10 +25,25 @@ class ParameterBlock {
   const ParameterList& list() const { return list_; }
   Index size() const { return values_.numel(); }
   real* values() const { return values_.data(); }
-  // The gradients; those of parameters that the last backward did not reach are 0.
+  // The gradients; those of parameters that are frozen or that the last backward did not reach are 0.
   const real* gradients() const;
   void zero_grad() const { list_.zero_grad(); }
   double gradient_norm() const;  // sqrt of the sum of the squares of all gradients
+
+  // Calls body(range) for each range of the block that is not frozen: once for all of it, if nothing is.
+  template <class Body>
+  void for_each_trained(const Body& body) const {
+    Range range{0, 0};
+    for (const Parameter& parameter : list_) {
+      const Index end = range.end + parameter.tensor.numel();
+      if (!parameter.tensor.needs_grad()) {
+        if (range.begin < range.end) body(range);
+        range.begin = end;
+      }
+      range.end = end;
+    }
+    if (range.begin < range.end) body(range);
+  }
 
  private:
   ParameterList list_;

@@ -178,8 +178,12 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (!tensor_.shape_seen) refuse_tensor("shape is missing");
     if (tensor_.offset_count != 2) refuse_tensor("data_offsets must be two numbers");
 
-    const Entry entry{tensor_.dtype.name, Shape(tensor_.sizes, tensor_.rank), tensor_.offsets[0],
-                      tensor_.offsets[1]};
+    Entry entry{tensor_.dtype.name, {}, tensor_.offsets[0], tensor_.offsets[1]};
+    try {
+      entry.shape = Shape(tensor_.sizes, tensor_.rank);
+    } catch (const Error& error) {  // which knows neither the file nor the tensor
+      refuse_tensor("{}", error.what());
+    }
     // Sizes of 0 are left out at first: of (0, huge, huge), too, the strides must not overflow.
     Index bits = tensor_.dtype.bits;
     bool empty = false;

@@ -3,9 +3,11 @@
 //   History history = train(optimizer, {.steps = 1000, .schedule = {.peak = 1e-3}},
 //                           {.loss = [&](Index batch) { return StepLoss{loss_of(batch), tokens}; }});
 //
-// Each step: the loss of a batch (or of several, whose gradients add up), backward, clipping, one update. On
-// a terminal a bar shows loss, learning rate, tokens per second and the time left; elsewhere a plain line now
-// and then. The batch of a step should depend on the step's number alone: then a run can resume anywhere.
+// Each step: the loss of a batch (or of several, whose gradients are averaged), backward, clipping, one
+// update. The mean of n batches of equal size is the gradient of one batch n times as large, so learning rate
+// and clipping keep their meaning whatever n is; the sum would be n times as long. On a terminal a bar shows
+// loss, learning rate, tokens per second and the time left; elsewhere a plain line now and then. The batch of
+// a step should depend on the step's number alone: then a run can resume anywhere.
 #pragma once
 
 #include <functional>  // function
@@ -26,7 +28,7 @@ struct TrainOptions {
   Index steps = 1000;  // in all, including those the optimizer has already taken
   Schedule schedule{};
   double clip = 1;           // the largest gradient norm; 0: no clipping
-  Index accumulate = 1;      // batches per update
+  Index accumulate = 1;      // batches per update; each counts the same
   Index validate_every = 0;  // steps; 0: never
   Index patience = 0;        // stop after this many validations in a row without a new best; 0: never
   Index record_every = 1;    // the history keeps step 1 and every multiple of this

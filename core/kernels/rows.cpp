@@ -169,12 +169,12 @@ void cross_entropy(Range rows, const CrossEntropyRows& entropy, real* loss) {
   for (Index r = rows.begin; r < rows.end; ++r) {
     const real* x = entropy.x + r * cols;
     const int target = entropy.targets[r];
-    loss[r] = entropy.log_sum_exp[r] = 0;
+    loss[r] = entropy.max[r] = entropy.sum[r] = 0;
     if (target == entropy.ignore) continue;
     const vec shift = max_of_row(cols, x);
-    const real log_sum = log(sum_of_exp(cols, x, shift)[0]);
-    entropy.log_sum_exp[r] = shift[0] + log_sum;
-    loss[r] = log_sum - (1 - smoothing) * (x[target] - shift[0]);
+    entropy.max[r] = shift[0];
+    entropy.sum[r] = sum_of_exp(cols, x, shift)[0];
+    loss[r] = log(entropy.sum[r]) - (1 - smoothing) * (x[target] - shift[0]);
     if (smoothing != 0) {
       const vec sum = sum_all(cols, [&](Index i, auto part) { return part.clear(part.load(x + i) - shift); });
       loss[r] -= smoothing * (sum[0] / real(cols));
@@ -193,9 +193,10 @@ void cross_entropy_backward(Range rows, const CrossEntropyRows& entropy, real sc
         if (!dx.accumulate) over(cols, [&](Index i, auto part) { put(r * cols + i, part, vec{}); });
         continue;
       }
-      const real log_sum_exp = entropy.log_sum_exp[r], everywhere = scale * smoothing / real(cols);
+      const real max = entropy.max[r], share = scale / entropy.sum[r],
+                 everywhere = scale * smoothing / real(cols);
       over(cols, [&](Index i, auto part) {
-        put(r * cols + i, part, exp_of_nonpositive(part.load(x + i) - log_sum_exp) * scale - everywhere);
+        put(r * cols + i, part, exp_of_nonpositive(part.load(x + i) - max) * share - everywhere);
       });
       dx.data[r * cols + target] -= scale * (1 - smoothing);
     }

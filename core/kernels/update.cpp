@@ -10,23 +10,20 @@ namespace {
 //   p = p - learning_rate decay p
 //   m = beta1 m + (1 - beta1) g
 //   v = beta2 v + (1 - beta2) g^2
-//   p = p - learning_rate / correction1 * m / (sqrt(v) / sqrt(correction2) + epsilon)
+//   p = p - learning_rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
 // The two averages are computed as m + (1 - beta1) (g - m): see core/kernels/loops.hpp on sums of products.
-void adam(Index n, const AdamStep& step, const AdamArrays& state) {
+void adam(Index n, const AdamStep& settings, const AdamArrays& state) {
+  const AdamStep step = settings;  // a copy that no store can change
   real *p = state.p, *m = state.m, *v = state.v;
   const real* g = state.g;
-  const real keep = 1 - step.learning_rate * step.decay;
-  const real gain1 = 1 - step.beta1, gain2 = 1 - step.beta2;
-  const real rate = step.learning_rate / step.correction1, root = 1 / sqrt(step.correction2);
-  const real l2 = step.l2, gradient_scale = step.gradient_scale, epsilon = step.epsilon;
   over(n, [=](Index i, auto part) {
     const vec old = part.load(p + i), first = part.load(m + i), second = part.load(v + i);
-    const vec scaled = part.load(g + i) * gradient_scale, gradient = old * l2 + scaled;
-    const vec mean = (gradient - first) * gain1 + first;
-    const vec square = (gradient * gradient - second) * gain2 + second;
+    const vec scaled = part.load(g + i) * step.gradient_scale, gradient = old * step.l2 + scaled;
+    const vec mean = (gradient - first) * step.gain1 + first;
+    const vec square = (gradient * gradient - second) * step.gain2 + second;
     part.store(m + i, mean);
     part.store(v + i, square);
-    part.store(p + i, old * keep - rate * (mean / (sqrt(square) * root + epsilon)));
+    part.store(p + i, old * step.keep - step.rate * (mean / (sqrt(square) * step.root + step.epsilon)));
   });
 }
 

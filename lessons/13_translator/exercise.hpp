@@ -13,7 +13,7 @@ namespace exercise {
 
 // Target sentences as one batch for teacher forcing. The decoder reads bos and the words; beside each it
 // has to write the token that comes next, and eos after the last word. Shorter rows are filled up with
-// pad at the end.
+// pad at the end. A sentence may be empty.
 //   B sentences -> reads (B,T), writes (B,T), where T is the length of the longest sentence + 1
 //   dictate({{5, 6}, {7}}) = reads [[1, 5, 6], [1, 7, 0]], writes [[5, 6, 2], [7, 2, 0]]
 Dictation dictate(const std::vector<Sentence>& targets) {

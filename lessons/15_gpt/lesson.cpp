@@ -9,7 +9,7 @@
 //   logits = LayerNorm(h_N) Eᵀ              (B, T, V), E the embedding once more
 //
 // B batch, T time, C channels, V vocabulary (here: the characters that occur).
-#include <algorithm>  // find, max, min
+#include <algorithm>  // find, max, min, minmax_element
 #include <cmath>      // log
 #include <iterator>   // ssize
 #include <set>        // set
@@ -68,23 +68,22 @@ struct Windows {
   IntTensor reads, writes;  // (B, T): writes(b, t) = reads(b, t + 1), and one character more
 };
 
-Windows windows_at(const std::vector<int>& text, const std::vector<Index>& starts, Index T) {
-  const Index B = std::ssize(starts);
-  Windows windows{IntTensor({B, T}), IntTensor({B, T})};
-  for (Index b = 0; b < B; ++b)
-    for (Index t = 0; t < T; ++t) {
-      const Index at = starts[b] + t;
-      windows.reads(b, t) = text[at];
-      windows.writes(b, t) = text[at + 1];
-    }
-  return windows;
+// One window has T lessons.
+Windows window_at(const std::vector<int>& text, Index start, Index T) {
+  const auto first = text.begin() + start;
+  return {IntTensor({1, T}, {first, first + T}), IntTensor({1, T}, {first + 1, first + 1 + T})};
 }
 
+// A batch: B of them from anywhere in the text.
 Windows random_windows(const std::vector<int>& text, Index B, Index T, std::uint64_t seed) {
   Rng rng(seed);
-  std::vector<Index> starts;
-  for (Index b = 0; b < B; ++b) starts.push_back(rng.below(std::ssize(text) - T));
-  return windows_at(text, starts, T);
+  std::vector<int> reads, writes;
+  for (Index b = 0; b < B; ++b) {
+    const Windows one = window_at(text, rng.below(std::ssize(text) - T), T);
+    reads.insert(reads.end(), one.reads.data(), one.reads.data() + T);
+    writes.insert(writes.end(), one.writes.data(), one.writes.data() + T);
+  }
+  return {IntTensor({B, T}, reads), IntTensor({B, T}, writes)};
 }
 
 // The simplest model that writes: how often did b follow a? Counts start at 1: nothing is impossible.
@@ -131,7 +130,7 @@ double own_teacher(Lesson& lesson, const Text& text) {
   const Tensor counts = count_pairs(text);
   const Index n = std::min<Index>(2000, std::ssize(text.unseen) - 1);
   const double by_loops = pair_loss_by_loops(counts, text.unseen, n);
-  const Windows window = windows_at(text.unseen, {0}, n);
+  const Windows window = window_at(text.unseen, 0, n);
   const double by_tensors = cross_entropy(embedding(log(counts), window.reads), window.writes).item();
   lesson.claim(std::fabs(by_loops - by_tensors) < 1e-3,
                "the counts' loss on unseen text is {:.3f} by loops and {:.3f} by cross_entropy; guessing "
@@ -142,14 +141,6 @@ double own_teacher(Lesson& lesson, const Text& text) {
 
 // 2. The model, part by part
 
-Tensor forward_by_parts(const Gpt& model, const IntTensor& tokens, bool with_final_norm) {
-  const Index T = tokens.shape()[1];
-  Tensor h = model.token_embedding(tokens) + slice(model.stack.positions.table, 0, 0, T);  // (B, T, C)
-  for (const Block& block : model.stack.blocks) h = block(h, {.mask = {.causal = true}});  // (B, T, C)
-  if (with_final_norm) h = model.stack.final_norm(h);
-  return matmul(h, model.token_embedding.table, Transpose::second);  // (B, T, V)
-}
-
 void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
   lesson.section("Half a Transformer");
   lesson.say(
@@ -159,13 +150,23 @@ void part_by_part(Lesson& lesson, const Gpt& model, const Text& text) {
   lesson.equation("logits = LayerNorm(Block_2(Block_1(E[x] + P))) Eᵀ");
   const NoGrad no_grad;
   const Index T = model.config.max_length;
-  const IntTensor tokens = windows_at(text.unseen, {0}, T).reads;
-  const Tensor logits = model(tokens);
-  const double difference = max_difference(logits, forward_by_parts(model, tokens, true));
-  lesson.claim(difference < 1e-4, "these lines and nn/gpt.hpp agree: largest difference {:.1e}", difference);
-  lesson.claim(max_difference(logits, forward_by_parts(model, tokens, false)) > 0.01,
-               "without the final norm the logits are others, by up to {:.2f}",
-               max_difference(logits, forward_by_parts(model, tokens, false)));
+  const IntTensor tokens = window_at(text.unseen, 0, T).reads;
+  const Tensor logits = model(tokens);                               // (1, T, V)
+  const Tensor states = model.stack(model.token_embedding(tokens));  // (1, T, C)
+  const std::vector<real> squares = mean(states * states, 2).values();
+  const auto [smallest, largest] = std::minmax_element(squares.begin(), squares.end());
+  lesson.claim(
+      *smallest > 0.99 && *largest < 1.01,
+      "whatever the blocks have added up, after the last norm the mean square is 1 at every position: "
+      "between {:.4f} and {:.4f}",
+      *smallest, *largest);
+  // A score is a product with a row of E: how much is this state like the embedding of `v`?
+  const int v = tokens(0, 0);
+  const double product = sum(states[0][T - 1] * model.token_embedding.table[v]).item();
+  lesson.claim(
+      std::fabs(product - logits(0, T - 1, v)) < 1e-4,
+      "the score of `{}` at the last position, {:.3f}, is the state there times its row of E: {:.3f}",
+      printable(text.vocabulary.decode({v})), logits(0, T - 1, v), product);
 
   IntTensor changed(tokens.shape(), tokens.values());
   changed(0, T - 1) = changed(0, T - 1) == 4 ? 5 : 4;
@@ -356,7 +357,7 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text, double
   const NoGrad no_grad;
   AttentionMaps maps;
   const Index shown = 28;
-  const IntTensor tokens = windows_at(text.unseen, {0}, shown).reads;
+  const IntTensor tokens = window_at(text.unseen, 0, shown).reads;
   model(tokens, {.maps = &maps});
   viz::HeatmapGrid grid{.columns = int(model.config.heads),
                         .options = {.title = "Attention by layer (rows) and head (columns)",
@@ -412,7 +413,7 @@ void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
   bool refused = false;
   try {
     const NoGrad no_grad;
-    model(windows_at(text.unseen, {0}, T + 1).reads);
+    model(window_at(text.unseen, 0, T + 1).reads);
   } catch (const Error& error) {
     refused = true;
     lesson.print("  {}", error.what());
@@ -459,7 +460,7 @@ int main(int argc, char** argv) {
         lesson.try_next(
             {{"Run it with --text and a book of yours.",
               "It learns that book's letters, then its short words, then its way of speaking."},
-             {"In windows_at, let writes be text[at] instead of text[at + 1].",
+             {"In window_at, let writes begin at `first` instead of `first + 1`.",
               "The loss falls to 0: it copies what it reads. Samples repeat the last character of the "
               "prompt, a blank, for ever, and claims fail."},
              {"In main, set .layers to 1.",

@@ -86,10 +86,7 @@ Stories load_stories(Index count, std::uint64_t seed) {
   Stories out{Words::learn(all), {}};
   for (const auto& story : stories) {
     out.stories.push_back({});
-    for (const auto& sentence : story) {
-      const std::vector<int> ids = out.words.encode(sentence);
-      out.stories.back().push_back({ids.begin() + 1, ids.end() - 1});
-    }
+    for (const auto& sentence : story) out.stories.back().push_back(out.words.encode(sentence));
   }
   return out;
 }

@@ -39,7 +39,7 @@ Data load_opinions(Index training, Index test, std::uint64_t seed);
 
 struct Stories {
   Words words;
-  std::vector<std::vector<std::vector<int>>> stories;  // each a list of sentences, without [CLS] and [SEP]
+  std::vector<std::vector<std::vector<int>>> stories;  // each a list of sentences, with [CLS] and [SEP]
 };
 Stories load_stories(Index count, std::uint64_t seed);
 

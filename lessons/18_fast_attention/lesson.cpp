@@ -90,37 +90,37 @@ void the_square(Lesson& lesson) {
 
 // 2. A softmax that reads its row once
 
-// What is known of one query's row so far: the largest score, the sum of exp(score - largest), and the values
-// added up with these same factors.
-struct Running {
+// What is known of a part of one query's row: its largest score m, the sum ℓ of exp(score − m), and the
+// values added up with these same factors, o. For no word at all: −∞, 0, 0.
+struct Part {
   double largest = -std::numeric_limits<double>::infinity();
   double sum = 0, output = 0;
 };
 
-// m' = max(m, tile),   ℓ' = ℓ·exp(m - m') + Σ exp(s_j - m'),   o' = o·exp(m - m') + Σ exp(s_j - m') v_j
-//
-// What was summed so far was measured against the old maximum m. If the tile raises it, everything so far is
-// too large by exp(m' - m), and shrinks by that. At the very start exp(-∞) = 0: nothing to shrink.
-void add_tile(Running& row, const std::vector<double>& scores, const std::vector<double>& values, Index begin,
-              Index end, bool rescale = true) {
-  double largest = row.largest;
-  for (Index j = begin; j < end; ++j) largest = std::max(largest, scores[j]);
-  const double shrink = rescale ? std::exp(row.largest - largest) : 1.0;
-  row.sum *= shrink;
-  row.output *= shrink;
+Part read_tile(const std::vector<double>& scores, const std::vector<double>& values, Index begin, Index end) {
+  Part tile{*std::max_element(scores.begin() + begin, scores.begin() + end)};
   for (Index j = begin; j < end; ++j) {
-    const double share = std::exp(scores[j] - largest);
-    row.sum += share;
-    row.output += share * values[j];
+    const double share = std::exp(scores[j] - tile.largest);
+    tile.sum += share;
+    tile.output += share * values[j];
   }
-  row.largest = largest;
+  return tile;
+}
+
+// Each part was measured against its own maximum. Against the larger of the two, the other part is too large
+// by exp(m − its own), and shrinks by that. Where there is nothing yet, exp(−∞) = 0: nothing to shrink.
+Part merge(const Part& a, const Part& b, bool rescale = true) {
+  const double largest = std::max(a.largest, b.largest);
+  const double shrink_a = rescale ? std::exp(a.largest - largest) : 1.0,
+               shrink_b = rescale ? std::exp(b.largest - largest) : 1.0;
+  return {largest, a.sum * shrink_a + b.sum * shrink_b, a.output * shrink_a + b.output * shrink_b};
 }
 
 double in_tiles(const std::vector<double>& scores, const std::vector<double>& values, Index tile,
                 bool rescale = true) {
-  Running row;
+  Part row;
   for (Index begin = 0; begin < std::ssize(scores); begin += tile)
-    add_tile(row, scores, values, begin, std::min(begin + tile, std::ssize(scores)), rescale);
+    row = merge(row, read_tile(scores, values, begin, std::min(begin + tile, std::ssize(scores))), rescale);
   return row.output / row.sum;
 }
 
@@ -137,37 +137,42 @@ void online_softmax(Lesson& lesson) {
   lesson.section("A softmax that reads its row once");
   lesson.say(
       "The matrix is only a step on the way: what is wanted is a sum of values. Softmax seems to need the "
-      "whole row first (its maximum and its sum), but both can be kept up to date while the row arrives in "
-      "tiles:");
+      "whole row first (its maximum and its sum), but two parts of a row, each with a maximum m, a sum ℓ of "
+      "exp(s − m) and a sum o of exp(s − m) v of its own, can be merged into one:");
   lesson.equation(
-      "m' = max(m, tile)    ℓ' = ℓ·exp(m − m') + Σ exp(s − m')    o' = o·exp(m − m') + Σ exp(s − m') v");
+      "m = max(m_a, m_b)    ℓ = ℓ_a·exp(m_a − m) + ℓ_b·exp(m_b − m)    o = o_a·exp(m_a − m) + "
+      "o_b·exp(m_b − m)");
   const std::vector<std::string> words = {"the", "cat", "drank", "milk", "because", "it"};
   const std::vector<double> scores = {0.2, 2.4, 0.5, 1.1, 0.1, 3.0};
   const std::vector<double> alive = {0.0, 1.0, 0.1,
                                      0.0, 0.0, 0.2};  // one value a word, so that it can be followed
   lesson.say("`it` looks at six words, two at a time; each hands over one number, how alive it is:");
   std::vector<std::vector<std::string>> rows;
-  Running row;
+  Part row;
   for (Index begin = 0; begin < 6; begin += 2) {
-    const double old = row.largest;
-    add_tile(row, scores, alive, begin, begin + 2);
+    const double before = row.largest;
+    const Part tile = read_tile(scores, alive, begin, begin + 2);
+    row = merge(row, tile);
     rows.push_back({words[begin] + ", " + words[begin + 1],
                     fmt::format("{:.1f}, {:.1f}", scores[begin], scores[begin + 1]),
-                    fmt::format("{:.1f}", row.largest), fmt::format("{:.3f}", std::exp(old - row.largest)),
+                    fmt::format("{:.1f}", row.largest), fmt::format("{:.3f}", std::exp(before - row.largest)),
+                    fmt::format("{:.3f}", std::exp(tile.largest - row.largest)),
                     fmt::format("{:.3f}", row.sum), fmt::format("{:.3f}", row.output),
                     fmt::format("{:.3f}", row.output / row.sum)});
   }
-  lesson.table({"tile", "scores", "m", "exp(m − m')", "ℓ", "o", "o / ℓ"}, rows);
+  lesson.table({"tile", "scores", "m", "shrinks what was read", "and the tile", "ℓ", "o", "o / ℓ"}, rows);
   lesson.say(
-      "Before the first tile there is nothing to shrink. The second has no larger score: factor 1. The third "
-      "one has, so all that came before is multiplied by exp(2.4 − 3.0). At every moment o / ℓ is right for "
-      "the words read so far.");
+      "Before the first tile there is nothing to shrink. The second has no larger score: it shrinks itself, "
+      "by exp(1.1 − 2.4). The third one has, so all that came before is multiplied by exp(2.4 − 3.0). At "
+      "every moment o / ℓ is right for the words read so far.");
   const double whole = whole_row(scores, alive), tiles = in_tiles(scores, alive, 2);
   lesson.claim(std::fabs(whole - tiles) < 1e-12, "the whole row gives {:.6f}, three tiles give {:.6f}", whole,
                tiles);
   const double forgotten = in_tiles(scores, alive, 2, false);
-  lesson.claim(std::fabs(forgotten - whole) > 0.02,
-               "without shrinking the old part counts too much: {:.3f} instead of {:.3f}", forgotten, whole);
+  lesson.claim(
+      std::fabs(forgotten - whole) > 0.02,
+      "without shrinking, every tile counts as if it had the largest score: {:.3f} instead of {:.3f}",
+      forgotten, whole);
   std::vector<double> huge;
   for (const double score : scores) huge.push_back(1000 * score);
   lesson.claim(std::isfinite(in_tiles(huge, alive, 2)),
@@ -177,41 +182,31 @@ void online_softmax(Lesson& lesson) {
 
 // 3. All queries, and vectors for values
 
-// Attention with plain loops that holds `tile` scores at a time. q (T,D), k (S,D), v (S,E) -> (T,E)
+// The same with matrices, all queries at once: a tile is some columns of the scores, and every query has its
+// own m and ℓ. q (T,D), k (S,D), v (S,E) -> (T,E)
 Tensor tiled_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index tile) {
-  const Index T = q.size(0), S = k.size(0), D = q.size(1), E = v.size(1);
-  Tensor out = zeros({T, E});
-  std::vector<real> scores(tile);
-  for (Index i = 0; i < T; ++i) {
-    real largest = -std::numeric_limits<real>::infinity(), sum = 0;
-    for (Index begin = 0; begin < S; begin += tile) {
-      const Index end = std::min(begin + tile, S);  // the last tile may be short
-      const real old = largest;
-      for (Index j = begin; j < end; ++j) {
-        real dot = 0;
-        for (Index d = 0; d < D; ++d) dot += q(i, d) * k(j, d);
-        scores[j - begin] = dot / std::sqrt(real(D));
-        largest = std::max(largest, scores[j - begin]);
-      }
-      const real shrink = std::exp(old - largest);
-      sum *= shrink;
-      for (Index e = 0; e < E; ++e) out(i, e) *= shrink;
-      for (Index j = begin; j < end; ++j) {
-        const real share = std::exp(scores[j - begin] - largest);
-        sum += share;
-        for (Index e = 0; e < E; ++e) out(i, e) += share * v(j, e);
-      }
-    }
-    for (Index e = 0; e < E; ++e) out(i, e) /= sum;  // once, at the end
+  const Index T = q.size(0), S = k.size(0);
+  Tensor largest = full({T, 1}, -std::numeric_limits<real>::infinity()), total = zeros({T, 1});
+  Tensor out = zeros({T, v.size(1)});
+  for (Index begin = 0; begin < S; begin += tile) {
+    const Index end = std::min(begin + tile, S);  // the last tile may be short
+    const Tensor scores =
+        matmul(q, slice(k, 0, begin, end), Transpose::second) / std::sqrt(real(q.size(1)));  // (T, tile)
+    const Tensor old = largest;
+    largest = max(concat({old, scores}, 1), 1, true);                          // (T, 1)
+    const Tensor shares = exp(scores - largest), shrink = exp(old - largest);  // (T, tile), (T, 1)
+    total = total * shrink + sum(shares, 1, true);                             // (T, 1)
+    out = out * shrink + matmul(shares, slice(v, 0, begin, end));              // (T, E)
   }
-  return out;
+  return out / total;  // once, at the end
 }
 
 void tiles(Lesson& lesson) {
   lesson.section("Attention in tiles");
   lesson.say(
       "The same with vectors for values and for every query: the output itself is the running o. Queries T = "
-      "33, keys S = 50, heads of 8; what is held besides the output is one tile of scores, not all 1,650.");
+      "33, keys S = 50, heads of 8; what is held besides the output is a tile of scores per query, not all "
+      "1,650.");
   const NoGrad no_grad;
   Rng rng(lesson.seed);
   const Tensor q = normal({33, 8}, rng), k = normal({50, 8}, rng), v = normal({50, 8}, rng);
@@ -225,9 +220,10 @@ void tiles(Lesson& lesson) {
   for (const Index tile : {1, 7, 16, 50}) {
     const double difference = max_difference(tiled_attention(q, k, v, tile), whole);
     worst = std::max(worst, difference);
-    rows.push_back({fmt::format("{}", tile), fmt::format("{:.0e}", difference)});
+    rows.push_back(
+        {fmt::format("{}", tile), fmt::format("{}", 33 * tile), fmt::format("{:.0e}", difference)});
   }
-  lesson.table({"tile: scores held", "difference from the whole row"}, rows);
+  lesson.table({"tile", "scores held", "difference from the whole row"}, rows);
   lesson.claim(worst < 1e-5, "any tile gives the same numbers: largest difference {:.1e}", worst);
 }
 
@@ -427,17 +423,6 @@ void windows(Lesson& lesson) {
 
 // 6. Share keys and values
 
-// Each of the kv heads of k (B, S, kv*D) as often as there are query heads that share it: (B, S, H*D).
-Tensor repeat_for_groups(const Tensor& k, Index heads, Index kv_heads) {
-  const Index D = k.size(2) / kv_heads;
-  std::vector<Tensor> parts;
-  for (Index h = 0; h < heads; ++h) {
-    const Index shared = h / (heads / kv_heads);  // heads 0, 1, 2, 3 of 8 share kv head 0 of 2
-    parts.push_back(slice(k, 2, shared * D, (shared + 1) * D));
-  }
-  return concat(parts, 2);
-}
-
 void shared_heads(Lesson& lesson) {
   lesson.section("Fewer keys and values");
   lesson.say(
@@ -484,13 +469,16 @@ void shared_heads(Lesson& lesson) {
 
   Rng rng(lesson.seed);
   const Tensor q = normal({1, 17, C}, rng), k = normal({1, 17, 16}, rng), v = normal({1, 17, 16}, rng);
+  const Index D = C / heads;
+  std::vector<Tensor> groups;  // each is MQA: four query heads, and the one head that they share
+  for (const Index g : {0, 1})
+    groups.push_back(attention(slice(q, 2, g * 4 * D, (g + 1) * 4 * D), slice(k, 2, g * D, (g + 1) * D),
+                               slice(v, 2, g * D, (g + 1) * D), {.heads = 4, .kv_heads = 1}));
   const double difference =
-      max_difference(attention(q, k, v, {.heads = 8, .kv_heads = 2}),
-                     attention(q, repeat_for_groups(k, 8, 2), repeat_for_groups(v, 8, 2), {.heads = 8}));
-  lesson.claim(
-      difference < 1e-5,
-      "GQA is ordinary attention whose heads come in groups with equal keys and values: difference {:.0e}",
-      difference);
+      max_difference(attention(q, k, v, {.heads = 8, .kv_heads = 2}), concat(groups, 2));
+  lesson.claim(difference < 1e-5,
+               "GQA is MQA, group by group: two groups of four query heads give the same, difference {:.0e}",
+               difference);
 
   lesson.section("What each buys");
   lesson.table({"", "the same numbers?", "work", "memory in training", "cache"},
@@ -516,7 +504,7 @@ int main(int argc, char** argv) {
         windows(lesson);
         shared_heads(lesson);
         lesson.try_next(
-            {{"In tiled_attention, set shrink to 1.",
+            {{"In tiled_attention, leave out both `* shrink`.",
               "The claim of `Attention in tiles` breaks for every tile but 50, where all keys come at once."},
              {"In windows, make the window 6.",
               "More comparisons, and a change travels 5 places a layer: after 3 layers it is everywhere."},

@@ -41,6 +41,9 @@ std::string advice(const std::string& message, const std::string& after) {
     if (const std::string name = quoted_name(message); !name.empty())
       return fmt::format(
           "    The library has a {0}, too, so that the compiler cannot choose. Call yours my_{0}.\n", name);
+  if (says("conflicting declaration of C function 'int main"))
+    return "    The grader has a main() of its own: take yours out, and let make check call your "
+           "functions.\n";
   static const std::string defined = "defined in header '<";
   if (const std::size_t at = after.find(defined); at != std::string::npos) {
     const std::size_t begin = at + defined.size();
@@ -53,7 +56,8 @@ std::string advice(const std::string& message, const std::string& after) {
 }  // namespace
 
 std::string first_message(const std::string& output, const std::string& answer, const std::string& kind) {
-  std::istringstream lines(output);
+  // A fatal error is one like any other to the learner.
+  std::istringstream lines(std::regex_replace(output, std::regex(": fatal error: "), ": error: "));
   std::string elsewhere;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("./")) line.erase(0, 2);  // found through -I.
@@ -79,7 +83,7 @@ std::string first_message(const std::string& output, const std::string& answer, 
     }
     return said + advice(message, after);
   }
-  return elsewhere.empty() ? "" : fmt::format("    {}\n", plain(elsewhere));
+  return elsewhere.empty() ? "" : fmt::format("    {}\n", plain(elsewhere)) + advice(plain(elsewhere), "");
 }
 
 std::string missing_function(const Lesson& lesson, const std::string& answer, const std::string& output) {

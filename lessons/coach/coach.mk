@@ -5,12 +5,13 @@ G                := build/graded
 GRADED_CXXFLAGS  := -std=c++20 -DATTN_DOUBLE -I. -fopenmp -fPIC -g1 -Wall -Wextra -Wpedantic
 SANITIZE         := -fsanitize=address -fno-omit-frame-pointer
 LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O0 -g1 $(SANITIZE) \
-                    -fsanitize=undefined -fno-sanitize-recover=undefined -Wall -Wextra -Wno-unused-parameter \
-                    -Wno-sign-compare -Wfloat-conversion -fdiagnostics-color=never -c lessons/coach/learner.cpp
+                    -ftrivial-auto-var-init=pattern -fsanitize=undefined -fno-sanitize-recover=undefined \
+                    -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wfloat-conversion -fdiagnostics-color=never -c lessons/coach/learner.cpp
 LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(G) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 
-GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp))) \
+GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp)) nn/attention.cpp nn/linear.cpp \
+                    nn/positions.cpp optim/schedule.cpp) \
                   $(patsubst %.cpp,$(G)/%.baseline.o,$(KERNEL_SOURCES)) \
                   $(patsubst %,$(G)/lessons/coach/%.o,answering crash examine facts grader input_facts judge \
                     part_facts position_facts run_answers sandbox self_check show source value verdict wire)
@@ -18,7 +19,7 @@ EXERCISES      := $(notdir $(patsubst %/exercise.hpp,%,$(sort $(wildcard lessons
 GRADERS        := $(EXERCISES:%=$(G)/tests/exercises/%_test.o)
 GRADING        := $(G)/libgrading.so $(GRADERS) $(EXERCISES:%=$(G)/exercise/%)
 
-$(G)/core/%.o: core/%.cpp
+$(G)/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_HAS_baseline -c $< -o $@
 
@@ -43,8 +44,9 @@ $(G)/mistakes/%.hpp: lessons/%/mistakes.diff lessons/%/solution.hpp build/mutant
 build/mutants: $(patsubst %,build/obj/lessons/coach/%.o,mutants_main mutants mistakes)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
-$(G)/libgrading.so: $(GRADED_OBJECTS)
-	$(CXX) -shared -fopenmp $(SANITIZE) $^ -lfmt -ldl -o $@
+# (An object that was added to the list is made only if the library has to be made: .SECONDARY. Hence coach.mk.)
+$(G)/libgrading.so: $(GRADED_OBJECTS) lessons/coach/coach.mk
+	$(CXX) -shared -fopenmp $(SANITIZE) $(GRADED_OBJECTS) -lfmt -ldl -o $@
 
 # The stub and the solution of each exercise, built by the learner's own commands.
 define answer_rules
@@ -59,7 +61,8 @@ ANSWERS := $(EXERCISES:%=$(G)/exercise/%) $(EXERCISES:%=$(G)/solution/%)
 
 # The program that the learner talks to. It runs the compiler itself, with the flags above.
 COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,advice check_course coach compile course sandbox watcher) \
-                 $(patsubst %,build/obj/%.o,core/atomic_file core/text lessons/support/options lessons/support/output)
+                 $(patsubst %,build/obj/%.o,core/atomic_file core/text lessons/support/options \
+                   lessons/support/output)
 build/obj/lessons/coach/compile.o: CPPFLAGS += -DCOACH_COMPILE='"$(LEARNER_COMPILE)"' \
                                    -DCOACH_LINK='"$(LEARNER_LINK)"' -DCOACH_LIBS='"$(LEARNER_LIBS)"'
 build/obj/lessons/coach/compile.o: lessons/coach/coach.mk

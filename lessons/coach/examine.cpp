@@ -92,23 +92,20 @@ class Examination {
   }
 
   void name(const std::vector<Outcome>& answers) {
-    finding_.mistakes = recognise(key_, ask_mistakes(key_), answers);
-    for (Recognised& recognised : finding_.mistakes)
-      if (recognised.fit == Recognised::Fit::exact && !agrees_on_drawn(recognised.mistake, answers))
-        recognised.fit = Recognised::Fit::close;
-    if (finding_.mistakes.empty() || finding_.mistakes[0].fit != Recognised::Fit::exact)
+    using Fit = Recognised::Fit;
+    for (Recognised recognised : recognise(key_, ask_mistakes(key_), answers)) {
+      // On a drawn input a mistake may even crash. So it is asked by a program of its own, this one. It has to
+      // explain the errors there, too; but who makes it may well guard a case that the mistake does not.
+      const Answers known =
+          ask("/proc/self/exe", int(recognised.mistake), key_.selection, key_.chosen(), count());
+      const Likeness like = likeness_on_drawn(key_, recognised, known.outcomes, answers);
+      if (like.same_errors < 4 * like.unexplained || (recognised.fit == Fit::in_part && like.apart > 0))
+        continue;
+      if (like.apart > 0 && recognised.fit == Fit::exact) recognised.fit = Fit::close;
+      finding_.mistakes.push_back(recognised);
+    }
+    if (finding_.mistakes.empty() || finding_.mistakes[0].fit != Fit::exact)
       finding_.facts = facts(key_, answers, most_facts);
-  }
-
-  // A mistake was written with the chosen inputs in mind: on a drawn one it may even crash, which says
-  // nothing. So it is asked by a program of its own, this one.
-  bool agrees_on_drawn(std::size_t mistake, const std::vector<Outcome>& answers) const {
-    const Answers known = ask("/proc/self/exe", int(mistake), key_.selection, key_.chosen(), count());
-    for (Index i = key_.chosen(); i < count(); ++i)
-      if (known.outcomes[i].kind == Outcome::Kind::answered && answers[i].kind == Outcome::Kind::answered &&
-          compare(answers[i].value, known.outcomes[i].value, task_.tolerance))
-        return false;
-    return true;
   }
 
   // Draws many inputs at small scales, and shows the one that is quickest to read and fails in the same way.

@@ -1,11 +1,12 @@
 #include "lessons/coach/facts.hpp"
 
 #include <fmt/format.h>
+#include <sys/time.h>  // setitimer
 #include <sys/wait.h>  // waitpid
-#include <unistd.h>    // fork, pipe, ualarm
+#include <unistd.h>    // fork, pipe
 
-#include <algorithm>  // find
-#include <chrono>     // steady_clock
+#include <algorithm>   // adjacent_find, find
+#include <functional>  // not_equal_to
 
 namespace coach {
 namespace {
@@ -35,15 +36,15 @@ std::optional<bool> behaves_as_if(const AnswerKey& key, const std::vector<Outcom
 // The oracle was not written for every input that a change makes: it may crash on one, or not end. So it is
 // asked in a process of its own, which writes a sign for each change that it has tried.
 std::string as_if_fact(const AnswerKey& key, const std::vector<Outcome>& answers) {
-  constexpr auto time_each = 300'000;  // microseconds
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(900);
+  constexpr itimerval time_each = {.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 150'000}};
+  constexpr int most_tries = 8;
   int next = 0;
-  while (std::chrono::steady_clock::now() < deadline) {
+  for (int attempt = 0; attempt < most_tries; ++attempt) {
     int ends[2];
     if (pipe(ends) != 0) return "";
     const pid_t child = fork();
     if (child == 0) {
-      ualarm(time_each, 0);
+      setitimer(ITIMER_PROF, &time_each, nullptr);
       for (int descriptor : {1, 2}) close(descriptor);
       for (int variation = next;; ++variation) {
         std::string text;
@@ -67,29 +68,29 @@ std::string as_if_fact(const AnswerKey& key, const std::vector<Outcome>& answers
   return "";
 }
 
+// An input that both answered, and the two answers.
+struct Both {
+  const Value* arguments;
+  Value theirs, ours;
+};
+
 // The parts of all wrong answers at this place of the result.
-std::vector<WrongPart> wrong_parts(const AnswerKey& key, const std::vector<Outcome>& answers,
+std::vector<WrongPart> wrong_parts(const AnswerKey& key, const std::vector<Both>& answered,
                                    std::size_t part) {
   std::vector<WrongPart> wrong;
-  for (Index i = 0; i < std::ssize(answers); ++i) {
-    if (answers[i].kind != Ended::answered || key.right[i].kind != Ended::answered) continue;
-    const Value &theirs = answers[i].value, &ours = key.right[i].value;
+  for (const auto& [arguments, theirs, ours] : answered) {
     if (part >= theirs.size() || part >= ours.size()) continue;
     if (compare({theirs[part]}, {ours[part]}, key.task.tolerance))
-      wrong.push_back({&theirs[part], &ours[part], &key.inputs[i].arguments});
+      wrong.push_back({&theirs[part], &ours[part], arguments});
   }
   return wrong;
 }
 
-// Results with a fixed number of parts: several outputs, a struct.
-std::size_t part_count(const AnswerKey& key) {
-  std::size_t count = 0;
-  for (const Outcome& right : key.right) {
-    if (right.kind != Ended::answered) continue;
-    if (count && right.value.size() != count) return 0;
-    count = right.value.size();
-  }
-  return count;
+// Results with a fixed number of parts: several outputs, a struct, a pair.
+std::size_t part_count(const std::vector<Both>& answered) {
+  for (const Both& both : answered)
+    if (both.ours.size() != answered[0].ours.size()) return 0;
+  return answered.empty() ? 0 : answered[0].ours.size();
 }
 
 }  // namespace
@@ -102,17 +103,26 @@ std::vector<std::string> facts(const AnswerKey& key, const std::vector<Outcome>&
   };
   add(as_if_fact(key, answers));
 
-  const std::size_t parts = part_count(key);
-  std::vector<std::string> places;
-  for (std::size_t part = 0; part < parts; ++part) {
-    const std::vector<WrongPart> wrong = wrong_parts(key, answers, part);
-    if (wrong.empty()) continue;
-    const auto in_part = [&](const std::string& fact) {
-      return parts == 1 || fact.empty() ? fact : fmt::format("{}: {}", wrong[0].ours->name, fact);
-    };
-    add(in_part(number_fact(wrong, key.task.tolerance)));
-    places.push_back(in_part(position_fact(wrong, key.task.tolerance)));
-  }
+  std::vector<Both> answered;
+  for (Index i = 0; i < std::ssize(answers); ++i)
+    if (answers[i].kind == Ended::answered && key.right[i].kind == Ended::answered)
+      answered.push_back(
+          {&key.inputs[i].arguments, pairs_apart(answers[i].value), pairs_apart(key.right[i].value)});
+  // What `fact` says of each part of the result, with the part's name, or once if it is the same of all.
+  const std::size_t parts = part_count(answered);
+  const auto add_of_parts = [&](std::string (*fact)(const std::vector<WrongPart>&, double)) {
+    std::vector<std::string> names, said;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const std::vector<WrongPart> wrong = wrong_parts(key, answered, part);
+      names.push_back(answered[0].ours[part].name);
+      said.push_back(wrong.empty() ? "" : fact(wrong, key.task.tolerance));
+    }
+    if (std::adjacent_find(said.begin(), said.end(), std::not_equal_to<>()) == said.end())
+      said.resize(std::min<std::size_t>(said.size(), 1)), names.assign(1, "");
+    for (std::size_t i = 0; i < said.size(); ++i)
+      if (!said[i].empty()) add(names[i].empty() ? said[i] : names[i] + ": " + said[i]);
+  };
+  add_of_parts(number_fact);
 
   std::vector<Judged> judged;
   for (Index i = 0; i < std::ssize(answers); ++i) {
@@ -122,7 +132,8 @@ std::vector<std::string> facts(const AnswerKey& key, const std::vector<Outcome>&
     judged.push_back({&key.inputs[i].arguments, right});
   }
   add(input_fact(judged));
-  for (const std::string& place : places) add(place);
+  add_of_parts(position_fact);
+  if (found.empty()) add_of_parts(direction_fact);
   return found;
 }
 

@@ -23,13 +23,16 @@ struct WrongPart {
 };
 // What is true of the numbers in all of them, or "" (part_facts.cpp).
 std::string number_fact(const std::vector<WrongPart>& wrong, double tolerance);
-// Where in the result the wrong elements lie, or "" (part_facts.cpp).
+// Where in the result the wrong elements lie, or "" (position_facts.cpp).
 std::string position_fact(const std::vector<WrongPart>& wrong, double tolerance);
+// Whether all wrong elements are too large, or too small, or "" (position_facts.cpp).
+std::string direction_fact(const std::vector<WrongPart>& wrong, double tolerance);
 
 // Numbers that an input has: integers among the arguments, and sizes. "T", "q.size(0)", "ids.size()".
 struct Quantity {
   std::string name;
   double value;
+  bool whole = true;  // of an integer type
 };
 std::vector<Quantity> quantities(const Value& arguments);
 

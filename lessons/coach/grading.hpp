@@ -5,7 +5,7 @@
 //   solution.hpp      the same functions, answered and explained: shown to who has passed
 //   mistakes.diff     the wrong answers, each with its name, as changes of the solution: see mistakes.hpp
 //   hints.md          for each function a heading `## function` with three or more numbered hints
-//   tests/exercises/NN_name_test.cpp: the right answer as plain loops, the inputs, what to notice
+//   tests/exercises/NN_name_test.cpp: the right answer (where the library has it, the library), the inputs
 // (Structs that an interface needs go into a types.hpp that the others include: see lesson 02.)
 //
 // To add a function: write it in exercise.hpp and solution.hpp, add a Question in the test and a heading in
@@ -45,9 +45,9 @@
 //   -      out(i, j) = dot / std::sqrt(real(D));
 //   +      out(i, j) = dot;
 //
-// The build makes the wrong function from it (mutants.hpp), and fails with its line if it does not fit the
-// solution. A mistake is recognised when it agrees with the learner on every input (where it throws, so must
-// the learner's). `make check-course` fails if it passes, or is taken for another one.
+// The build makes the wrong function from it (mutants.hpp) and fails with the line of a hunk that does not
+// fit the solution. A mistake is recognised when it agrees with the learner on every input (where it throws,
+// the learner's answer must throw, too). `make check-course` fails if it passes or is taken for another one.
 //
 // How it runs: the learner's file is compiled alone, with sanitizers, and linked to the grader of its
 // lesson (everything else is built already). That program is only ever run under limits (sandbox.hpp),

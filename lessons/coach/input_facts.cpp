@@ -17,18 +17,18 @@ struct Condition {
 };
 
 void add_number_conditions(std::vector<Condition>& out, const Quantity& q) {
-  const bool whole = q.value == std::floor(q.value);
   out.push_back({q.name + " == 0", q.value == 0});
   out.push_back({q.name + " == 1", q.value == 1});
   out.push_back({q.name + " < 0", q.value < 0});
   out.push_back({q.name + " <= 1", q.value <= 1});
-  if (whole) out.push_back({q.name + " % 2 == 0", std::fmod(q.value, 2) == 0});
+  if (q.whole) out.push_back({q.name + " % 2 == 0", std::fmod(q.value, 2) == 0});
 }
 
 void add_pair_conditions(std::vector<Condition>& out, const Quantity& a, const Quantity& b) {
   out.push_back({fmt::format("{} == {}", a.name, b.name), a.value == b.value});
   out.push_back({fmt::format("{} < {}", a.name, b.name), a.value < b.value});
   out.push_back({fmt::format("{} <= {}", a.name, b.name), a.value <= b.value});
+  if (!a.whole || !b.whole) return;
   const auto divides = [](double x, double y) { return y != 0 && std::fmod(x, y) == 0; };
   out.push_back({fmt::format("{} % {} == 0", a.name, b.name), divides(a.value, b.value)});
   out.push_back({fmt::format("{} % {} == 0", b.name, a.name), divides(b.value, a.value)});
@@ -78,6 +78,19 @@ std::vector<Condition> conditions(const Value& arguments) {
     for (std::size_t b = a + 1; b < sizes.size(); ++b) add_pair_conditions(out, sizes[a], sizes[b]);
   for (const Part& part : arguments)
     if (part.kind != Part::Kind::truth) add_content_conditions(out, part);
+
+  // A flag often decides whether anything else matters.
+  const std::size_t alone = out.size();
+  for (std::size_t flag = 0; flag < alone; ++flag)
+    for (const Part& part : arguments) {
+      if (part.kind != Part::Kind::truth || part.name != out[flag].text) continue;
+      for (std::size_t other = 0; other < alone; ++other) {
+        if (other == flag || !out[flag].holds || !out[other].holds) continue;
+        out.push_back({out[flag].text + " && " + out[other].text, *out[flag].holds && *out[other].holds});
+        out.push_back(
+            {out[flag].text + " && !(" + out[other].text + ")", *out[flag].holds && !*out[other].holds});
+      }
+    }
   return out;
 }
 
@@ -90,7 +103,7 @@ std::vector<Quantity> quantities(const Value& arguments) {
     if (out.size() >= most || part.name.find('[') != std::string::npos) continue;
     switch (part.kind) {
       case Part::Kind::number:
-        out.push_back({part.name, part.numbers[0]});
+        out.push_back({part.name, part.numbers[0], part.exact});
         break;
       case Part::Kind::tensor:
         for (std::size_t axis = 0; axis < part.shape.size(); ++axis)

@@ -34,10 +34,10 @@ Kind fault(const Task& task, const Outcome& answer, const Outcome& right,
   }
   if (right.kind == Ended::threw) return Kind::not_refused;
   difference = compare(answer.value, right.value, task.tolerance);
-  if (difference)
-    return difference->kind == Difference::Kind::shape || difference->kind == Difference::Kind::structure
-               ? Kind::wrong_shape
-               : Kind::wrong_values;
+  if (difference && difference->kind == Difference::Kind::structure) return Kind::wrong_shape;
+  if (difference && difference->kind == Difference::Kind::shape)
+    return right.value[difference->part].kind == Part::Kind::tensor ? Kind::wrong_shape : Kind::wrong_length;
+  if (difference) return Kind::wrong_values;
   if (answer.changed >= 0) return Kind::changed_input;
   return answer.broken.empty() ? Kind::passed : Kind::broke_promise;
 }
@@ -82,15 +82,15 @@ Value without_infinities(Value value) {
 }
 
 // Whether a mistake, which ended as `known`, explains `answer`. Where it throws, an answer that reads past
-// the end by a plain pointer crashes.
+// the end by a plain pointer crashes. One that asks its model nothing is not like one that asks.
 bool alike(const Outcome& answer, const Outcome& known, double tolerance) {
   if (known.kind == Ended::threw) return answer.kind == Ended::threw || answer.kind == Ended::crashed;
   return answer.kind == Ended::answered && answer.changed == known.changed &&
-         !compare(answer.value, known.value, tolerance);
+         answer.calls.empty() == known.calls.empty() && !compare(answer.value, known.value, tolerance);
 }
 bool nearly_alike(const Outcome& answer, const Outcome& known, double tolerance) {
   if (known.kind == Ended::threw) return alike(answer, known, tolerance);
-  return answer.kind == Ended::answered &&
+  return answer.kind == Ended::answered && answer.calls.empty() == known.calls.empty() &&
          !compare(without_infinities(answer.value), without_infinities(known.value), tolerance);
 }
 
@@ -108,21 +108,25 @@ bool agrees(const AnswerKey& key, const std::vector<Outcome>& known, const std::
   return crashed ? differs : answered;
 }
 
-// The inputs on which the two disagree, and those on which they make the same error.
-struct Likeness {
-  int apart = 0, same_errors = 0;
-};
-Likeness likeness(const AnswerKey& key, const std::vector<Outcome>& known,
-                  const std::vector<Outcome>& answers) {
-  Likeness found;
-  for (Index i = 0; i < std::ssize(known); ++i) {
-    if (answers[i].kind == Ended::unasked) continue;
-    const bool same = nearly_alike(answers[i], known[i], key.task.tolerance);
-    found.apart += !same;
-    found.same_errors += same && answers[i].kind == Ended::answered &&
-                         !nearly_alike(answers[i], key.right[i], key.task.tolerance);
+// Whether it is the value of a function that does nothing: what `return {};` gives.
+bool is_nothing(const Value& value) {
+  for (const Part& part : value) {
+    if (part.kind == Part::Kind::text && !part.text.empty()) return false;
+    for (const double number : part.numbers)
+      if (number != 0) return false;
   }
-  return found;
+  return true;
+}
+
+// Counts one input. An error that anybody makes who returns nothing is none in common.
+void count(Likeness& likeness, const Outcome& answer, const Outcome& known, const Outcome& right,
+           double tolerance) {
+  if (answer.kind == Ended::unasked) return;
+  const bool same = nearly_alike(answer, known, tolerance),
+             right_here = nearly_alike(answer, right, tolerance);
+  likeness.apart += !same;
+  likeness.unexplained += !same && !right_here;
+  likeness.same_errors += same && !right_here && answer.kind == Ended::answered && !is_nothing(answer.value);
 }
 
 // The names of the parts of a result that has several, if all answers have them.
@@ -130,7 +134,7 @@ std::vector<std::string> part_names(const AnswerKey& key) {
   std::vector<std::string> names;
   for (Index i = 0; i < key.chosen(); ++i) {
     std::vector<std::string> here;
-    for (const Part& part : key.right[i].value) here.push_back(part.name);
+    for (const Part& part : pairs_apart(key.right[i].value)) here.push_back(part.name);
     if (key.right[i].kind != Ended::answered) continue;
     if (!names.empty() && names != here) return {};
     names = here;
@@ -140,8 +144,8 @@ std::vector<std::string> part_names(const AnswerKey& key) {
 
 Outcome one_part(const Outcome& whole, std::size_t part) {
   Outcome out = whole;
-  if (whole.kind == Ended::answered)
-    out.value = part < whole.value.size() ? Value{whole.value[part]} : Value();
+  const Value parts = pairs_apart(whole.value);
+  if (whole.kind == Ended::answered) out.value = part < parts.size() ? Value{parts[part]} : Value();
   return out;
 }
 
@@ -175,18 +179,32 @@ std::vector<Recognised> recognise(const AnswerKey& key, const MistakeAnswers& kn
   for (std::size_t part = 0; part < names.size(); ++part)
     for (std::size_t m = 0; m < known.size(); ++m)
       if (!known[m].empty() && explains_part(key, part, known[m], answers))
-        found.push_back({m, Recognised::Fit::in_part, names[part]});
+        found.push_back({m, Recognised::Fit::in_part, part, names[part]});
   if (!found.empty()) return found;
 
-  int best = 0;
+  Index best = 0;
   for (std::size_t m = 0; m < known.size(); ++m) {
-    const Likeness like = likeness(key, known[m], answers);
+    Likeness like;
+    for (Index i = 0; i < std::ssize(known[m]); ++i)
+      count(like, answers[i], known[m][i], key.right[i], key.task.tolerance);
     if (known[m].empty() || like.apart > 1 || like.same_errors < 2 || like.same_errors < best) continue;
     if (like.same_errors > best) found.clear();
     best = like.same_errors;
     found.push_back({m, Recognised::Fit::close});
   }
   return found.size() > 2 ? std::vector<Recognised>() : found;
+}
+
+Likeness likeness_on_drawn(const AnswerKey& key, const Recognised& recognised,
+                           const std::vector<Outcome>& known, const std::vector<Outcome>& answers) {
+  const auto seen = [&](const Outcome& outcome) {
+    return recognised.fit == Recognised::Fit::in_part ? one_part(outcome, recognised.part) : outcome;
+  };
+  Likeness like;
+  for (Index i = key.chosen(); i < std::ssize(answers); ++i)
+    if (known[i].kind == Ended::answered)
+      count(like, seen(answers[i]), seen(known[i]), seen(key.right[i]), key.task.tolerance);
+  return like;
 }
 
 }  // namespace coach

@@ -39,6 +39,7 @@ struct Verdict {
     broke_promise,
     remembers,
     wrong_shape,
+    wrong_length,
     wrong_values
   };
   Kind kind = Kind::passed;
@@ -58,7 +59,8 @@ struct Recognised {
   enum class Fit { exact, in_part, close };
   std::size_t mistake;
   Fit fit = Fit::exact;
-  std::string part = {};  // the part of the result that it explains, if not all of it
+  std::size_t part = 0;  // the part of the result that it explains, if not all of it
+  std::string part_name = {};
 };
 
 // The mistakes' answers to the chosen inputs; empty for one that runs away.
@@ -69,5 +71,16 @@ MistakeAnswers ask_mistakes(const AnswerKey& key);
 // those that are close.
 std::vector<Recognised> recognise(const AnswerKey& key, const MistakeAnswers& known,
                                   const std::vector<Outcome>& answers);
+
+// How a mistake and the answers compare, counted over inputs.
+struct Likeness {
+  Index apart = 0;        // they disagree
+  Index unexplained = 0;  // they disagree, and the answer is wrong
+  Index same_errors = 0;  // they make the same error
+};
+// On the drawn inputs that the mistake answered: it was written with the chosen ones in mind, and what it
+// does elsewhere may be no answer at all.
+Likeness likeness_on_drawn(const AnswerKey& key, const Recognised& recognised,
+                           const std::vector<Outcome>& known, const std::vector<Outcome>& answers);
 
 }  // namespace coach

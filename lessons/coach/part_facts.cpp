@@ -96,7 +96,7 @@ std::string axis_name(std::size_t axis, std::size_t rank) {
 // Lists whose length is wrong, and numbers in another shape.
 std::string shape_fact(const Parts& wrong, double tolerance) {
   bool reshaped = true, shorter_end = true, shorter_start = true, longer_end = true, longer_start = true,
-       all_shorter = true, all_longer = true;
+       all_shorter = true, all_longer = true, empty = true, contained = true, contains = true;
   Index more = 0;
   bool constant = true, first = true;
   for (const WrongPart& w : wrong) {
@@ -109,6 +109,12 @@ std::string shape_fact(const Parts& wrong, double tolerance) {
       return same(x, y, tolerance);
     };
     const Index d = std::ssize(a) - std::ssize(b);
+    empty = empty && a.empty();
+    std::vector<double> x = a, y = b;
+    std::sort(x.begin(), x.end());
+    std::sort(y.begin(), y.end());
+    contained = contained && w.ours->exact && std::includes(y.begin(), y.end(), x.begin(), x.end());
+    contains = contains && w.ours->exact && std::includes(x.begin(), x.end(), y.begin(), y.end());
     all_shorter = all_shorter && d < 0;
     all_longer = all_longer && d > 0;
     constant = constant && (first || more == d);
@@ -120,18 +126,31 @@ std::string shape_fact(const Parts& wrong, double tolerance) {
     longer_end = longer_end && d > 0 && equal(0, 0, b.size());
     longer_start = longer_start && d > 0 && equal(d, 0, b.size());
   }
-  const std::string by = constant
-                             ? fmt::format("{} element{}", std::abs(more), std::abs(more) == 1 ? "" : "s")
-                             : std::string("some elements");
+  const Index count = std::abs(more);
+  const std::string missing = !constant    ? "elements"
+                              : count == 1 ? "element"
+                                           : fmt::format("{} elements", count);
+  const std::string extra = !constant    ? "more elements"
+                            : count == 1 ? "one more element"
+                                         : fmt::format("{} more elements", count);
+  if (empty) return "Yours is empty.";
   if (reshaped) return "The numbers are right and in the right order, but not in the right shape.";
-  if (shorter_end) return fmt::format("Yours is ours without the last {}.", by);
-  if (shorter_start) return fmt::format("Yours is ours without the first {}.", by);
-  if (longer_end) return fmt::format("Yours is ours with {} more at the end.", by);
-  if (longer_start) return fmt::format("Yours is ours with {} more at the beginning.", by);
+  if (shorter_end) return fmt::format("Yours is ours without the last {}.", missing);
+  if (shorter_start) return fmt::format("Yours is ours without the first {}.", missing);
+  if (longer_end) return fmt::format("Yours is ours with {} at the end.", extra);
+  if (longer_start) return fmt::format("Yours is ours with {} at the beginning.", extra);
+  if (all_shorter && contained) return "Yours lacks some elements of ours, and has no others.";
+  if (all_longer && contains) return "Yours has all elements of ours, and more.";
   if (all_shorter) return "Yours is too short.";
   if (all_longer) return "Yours is too long.";
   return "";
 }
+
+// A number made from another one, and the sentence that says so.
+struct Form {
+  const char* text;
+  double (*value)(double);
+};
 
 // One factor or one summand for all, or for each input one that its sizes give.
 std::string scale_fact(const Parts& wrong, double tolerance) {
@@ -157,10 +176,6 @@ std::string scale_fact(const Parts& wrong, double tolerance) {
       }))
     return fmt::format("Every number of yours is ours {} {:.5g}.", offset < 0 ? "−" : "+", std::abs(offset));
 
-  struct Form {
-    const char* text;
-    double (*value)(double);
-  };
   constexpr Form forms[] = {{"ours times {}", [](double q) { return q; }},
                             {"ours divided by {}", [](double q) { return 1 / q; }},
                             {"ours times √{}", [](double q) { return std::sqrt(q); }},
@@ -193,35 +208,43 @@ std::string scale_fact(const Parts& wrong, double tolerance) {
 }
 
 // One number turned into another.
-std::string function_fact(const Parts& wrong, double tolerance) {
-  struct Form {
-    const char* text;
-    double (*value)(double);
-  };
-  constexpr Form forms[] = {
-      {"Yours is e to the power of ours", [](double n) { return std::exp(n); }},
-      {"Yours is the logarithm of ours", [](double n) { return std::log(n); }},
-      {"Yours is the root of ours", [](double n) { return std::sqrt(n); }},
-      {"Yours is the square of ours", [](double n) { return n * n; }},
-      {"Yours is 1 divided by ours", [](double n) { return 1 / n; }},
-      {"Yours is 1 minus ours", [](double n) { return 1 - n; }},
-      {"Yours is ours without its sign", [](double n) { return std::abs(n); }},
-      {"Yours is ours with 0 for everything negative", [](double n) { return std::max(n, 0.0); }},
-      {"Yours is ours with 0 for everything positive", [](double n) { return std::min(n, 0.0); }},
-      {"Yours is ours rounded to whole numbers", [](double n) { return std::round(n); }},
-      {"Yours is ours rounded down", [](double n) { return std::floor(n); }},
-      {"Yours is ours cut to 32 bits: an int is too small for it",
-       [](double n) { return double(std::int32_t(std::int64_t(n))); }},
-      {"Yours is ours cut to 32 bits: an unsigned int is too small for it",
-       [](double n) { return double(std::uint32_t(std::int64_t(n))); }},
-      {"Yours is ours cut to a byte", [](double n) { return double(std::int64_t(n) & 255); }},
-  };
+constexpr Form functions[] = {
+    {"Yours is e to the power of ours", [](double n) { return std::exp(n); }},
+    {"Yours is the logarithm of ours", [](double n) { return std::log(n); }},
+    {"Yours is the root of ours", [](double n) { return std::sqrt(n); }},
+    {"Yours is the square of ours", [](double n) { return n * n; }},
+    {"Yours is 1 divided by ours", [](double n) { return 1 / n; }},
+    {"Yours is 1 minus ours", [](double n) { return 1 - n; }},
+    {"Yours is ours without its sign", [](double n) { return std::abs(n); }},
+    {"Yours is ours with 0 for everything negative", [](double n) { return std::max(n, 0.0); }},
+    {"Yours is ours with 0 for everything positive", [](double n) { return std::min(n, 0.0); }},
+    {"Yours is ours rounded to whole numbers", [](double n) { return std::round(n); }},
+    {"Yours is ours rounded down", [](double n) { return std::floor(n); }},
+    {"Yours is ours cut to a byte", [](double n) { return double(std::int64_t(n) & 255); }},
+};
+constexpr Form overflows[] = {
+    {"Yours is ours cut to 32 bits: an int is too small for it",
+     [](double n) { return double(std::int32_t(std::int64_t(n))); }},
+    {"Yours is ours cut to 32 bits: an unsigned int is too small for it",
+     [](double n) { return double(std::uint32_t(std::int64_t(n))); }},
+};
+template <std::size_t size>
+std::string form_fact(const Form (&forms)[size], const Parts& wrong, double tolerance) {
   for (const Form& form : forms)
     if (every(wrong, tolerance, [&](const WrongPart& w) -> std::optional<Part> {
           return mapped(*w.ours, [&](double n) { return std::abs(n) < 9e15 ? form.value(n) : n; });
         }))
       return std::string(form.text) + ".";
   return "";
+}
+std::string function_fact(const Parts& wrong, double tolerance) {
+  return form_fact(functions, wrong, tolerance);
+}
+// Beyond 32 bits one number is evidence enough.
+std::string overflow_fact(const Parts& wrong, double tolerance) {
+  for (const WrongPart& w : wrong)
+    if (!w.ours->exact) return "";
+  return form_fact(overflows, wrong, tolerance);
 }
 
 // The same numbers elsewhere.
@@ -325,8 +348,10 @@ std::string line_fact(const Parts& wrong, double tolerance) {
     large |= w.ours->shape[rank - 1] > 2;
   }
   if (!large) return "";
+  // A line of one or two numbers proves nothing: any two fit.
   const auto lined = [&](std::size_t axis, bool factor) {
-    return every(wrong, tolerance, [&](const WrongPart& w) -> std::optional<Part> {
+    Index evidence = 0;
+    const bool fits = every(wrong, tolerance, [&](const WrongPart& w) -> std::optional<Part> {
       Part out = *w.ours;
       std::vector<std::vector<double>> theirs;
       along(*w.theirs, axis, [&](std::vector<double>& line) { theirs.push_back(line); });
@@ -337,9 +362,11 @@ std::string line_fact(const Parts& wrong, double tolerance) {
         for (std::size_t i = 0; i < line.size(); ++i)
           if (std::abs(line[i]) > std::abs(line[pivot])) pivot = i;
         const double f = other[pivot] / line[pivot], s = other[pivot] - line[pivot];
+        evidence += line.size() - std::size_t(std::count(line.begin(), line.end(), 0)) > 2;
         for (double& n : line) n = factor ? n * f : n + s;
       });
     });
+    return fits && evidence > 1;
   };
   const std::string row = axis_name(rank - 1, rank);
   if (lined(rank - 1, true)) return fmt::format("Each {} of yours is ours times a number of its own.", row);
@@ -357,7 +384,7 @@ std::string line_fact(const Parts& wrong, double tolerance) {
   };
   if (sums_to_one(false, rank - 1) && !sums_to_one(true, rank - 1)) {
     if (rank == 2 && sums_to_one(true, 0)) return "Each column of yours sums to 1, where each row should.";
-    return fmt::format("Each {} of ours sums to 1; yours does not.", row);
+    return fmt::format("Each {0} of ours sums to 1; not every {0} of yours does.", row);
   }
   return "";
 }
@@ -372,8 +399,11 @@ std::string number_fact(const Parts& wrong, double tolerance) {
     alike = alike && w.theirs->has_numbers() && w.ours->has_numbers();
     numbers += w.ours->numbers.size();
   }
-  if (empty) return fmt::format("Yours is {}: nothing was put into it.", wrong[0].theirs->text);
-  if (!alike || numbers < 2) return "";
+  if (empty && wrong[0].theirs->text.starts_with("an empty"))
+    return fmt::format("Yours is {}: nothing was put into it.", wrong[0].theirs->text);
+  if (!alike || numbers == 0) return "";
+  if (const std::string fact = overflow_fact(wrong, tolerance); !fact.empty()) return fact;
+  if (numbers < 2) return "";
   if (const std::string fact = shape_fact(wrong, tolerance); !fact.empty()) return fact;
 
   Index nan = 0, infinite = 0, zero = 0, constant = 0;
@@ -398,7 +428,8 @@ std::string number_fact(const Parts& wrong, double tolerance) {
     return "Yours has NaN: an element that was never written (empty() is full of them), or 0/0, or ∞ − ∞.";
   if (same_size && infinite + nan == count)
     return "Yours has an infinity where ours has none: exp overflows above 709, and log 0 is −∞.";
-  if (same_size && zero == count) return numbers > 2 ? "Yours is all zeros." : "Yours is 0.";
+  if (same_size && zero == count)
+    return wrong[0].ours->numbers.size() > 1 ? "Yours is all zeros." : "Yours is always 0.";
   for (const auto fact : {argument_fact, order_fact})
     if (const std::string said = fact(wrong, tolerance); !said.empty()) return said;
   if (!same_size || numbers < 3) return "";

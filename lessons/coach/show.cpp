@@ -97,6 +97,24 @@ std::string nested(const Part& part, const std::vector<std::string>& texts, std:
   return fmt::format("[{}]", fmt::join(items, " "));
 }
 
+// A list of texts on one line: words[0] and words[1] become words = ["to" "be"].
+Value texts_together(const Value& value) {
+  Value out;
+  std::string list;  // the one that the last part belongs to
+  for (const Part& part : value) {
+    const bool element = part.kind == Kind::text && part.name.ends_with(']');
+    const std::string owner = element ? part.name.substr(0, part.name.rfind('[')) : "";
+    if (!element)
+      out.push_back(part);
+    else if (owner == list)
+      out.back().text.insert(out.back().text.size() - 1, " " + quoted(part.text));
+    else
+      out.push_back({.name = owner, .kind = Kind::opaque, .text = "[" + quoted(part.text) + "]"});
+    list = owner;
+  }
+  return out;
+}
+
 std::string labelled(const std::string& label, const Part& part) {
   const bool sized = part.kind == Kind::tensor && (part.shape.size() > 1 || part.numbers.empty());
   const std::string head = fmt::format("{:{}}{} {}= ", "", margin, label, sized ? size_text(part) + " " : "");
@@ -185,7 +203,7 @@ std::string show_inline(const Value& value) {
 
 std::string listing(const std::string& label, const Value& value) {
   std::string out, open;  // the struct whose line is not ended yet
-  for (const Part& part : value) {
+  for (const Part& part : texts_together(value)) {
     const std::size_t dot = part.name.rfind('.');
     const bool small = dot != std::string::npos && part.numbers.size() < 10 && part.shape.size() < 2;
     const std::string owner = small ? part.name.substr(0, dot) : "";
@@ -213,11 +231,12 @@ std::string highest(const Value& answered, double (*shown)(double), double least
     if (part.numbers[first + v] >= least) tokens.push_back(v);
   const auto score = [&](Index v) { return part.numbers[first + v]; };
   std::sort(tokens.begin(), tokens.end(), [&](Index a, Index b) { return score(a) > score(b); });
-  tokens.resize(std::min(tokens.size(), most));
+  const bool cut = tokens.size() > most;
+  if (cut) tokens.resize(most);
   std::sort(tokens.begin(), tokens.end());
   std::vector<std::string> texts;
   for (const Index v : tokens) texts.push_back(fmt::format("{}: {:.3g}", v, shown(score(v))));
-  if (std::ssize(tokens) < columns) texts.push_back("…");
+  if (cut) texts.push_back("…");
   return fmt::format("{}[{}]", part.shape.size() > 1 ? "…, " : "", fmt::join(texts, ", "));
 }
 
@@ -229,7 +248,7 @@ std::string highest_scores(const Value& answered) {
 }
 std::string likeliest(const Value& answered) {
   return highest(
-      answered, [](double n) { return std::exp(n); }, -700);
+      answered, [](double n) { return std::exp(n); }, std::log(1e-6));
 }
 
 Index length_of(const Value& value) {

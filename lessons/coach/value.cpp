@@ -78,6 +78,21 @@ bool numbers_differ(const Part& theirs, const Part& ours, Index element, double 
   return apart(theirs.numbers[element], ours.numbers[element], allowed_error(ours, tolerance));
 }
 
+Value pairs_apart(const Value& value) {
+  Value out;
+  for (const Part& part : value) {
+    if (part.kind != Part::Kind::pair) {
+      out.push_back(part);
+      continue;
+    }
+    const std::string prefix = part.name.empty() ? "" : part.name + ".";
+    for (const int i : {0, 1})
+      out.push_back(
+          {.name = prefix + (i ? "second" : "first"), .exact = part.exact, .numbers = {part.numbers[i]}});
+  }
+  return out;
+}
+
 std::optional<Difference> compare(const Value& theirs, const Value& ours, double tolerance) {
   using Kind = Difference::Kind;
   const Index common = std::min(std::ssize(theirs), std::ssize(ours));

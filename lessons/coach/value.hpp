@@ -3,14 +3,15 @@
 //   Tensor, IntTensor, Shape, numbers, bool, std::string     one part
 //   std::vector of numbers                                   one part, a list of length n
 //   std::pair of numbers, and a vector of such pairs         one part
-//   vector, pair, tuple, optional, map of anything above     a part for each element
+//   vector, pair, tuple, optional, map of anything above     the parts of each element; where their number
+//                                                            may differ, first a part that gives it
 //   a struct of yours                                        a part for each field, which fields() names:
 //       inline auto fields(Adam& s) { return std::tuple{coach::field("m", s.m), coach::field("v", s.v)}; }
 //   std::function, Rng                                       an opaque part, never compared
 //
 // (fields() stands in the struct's own namespace: see lessons/11_transformer/types.hpp.)
 //
-// `clone` copies deeply (a Tensor is a handle, and an answer could write through it).
+// `clone` copies deeply, because a Tensor is a handle that an answer could write through.
 #pragma once
 
 #include <functional>   // function
@@ -179,7 +180,10 @@ T clone(const T& value) {
   }
 }
 
-// Where two values part: their structure or shape first, else the worst element.
+// The same with each pair of numbers as two parts, so that one of them can be right and the other wrong.
+Value pairs_apart(const Value& value);
+
+// Where two values differ: in structure or shape first, else at the worst element.
 struct Difference {
   enum class Kind { structure, shape, text, number };
   Kind kind;
@@ -188,7 +192,7 @@ struct Difference {
   Index wrong = 0;    // how many elements differ
 };
 // Numbers differ when further apart than tolerance times the largest number of that part (of `ours`);
-// integers and text when not the same. NaN equals NaN, and an infinity its like.
+// integers and text when not the same. NaN equals NaN, an infinity one of the same sign.
 std::optional<Difference> compare(const Value& theirs, const Value& ours, double tolerance);
 bool numbers_differ(const Part& theirs, const Part& ours, Index element, double tolerance);
 

@@ -74,10 +74,10 @@ bool vary(T& value, const std::string& name, Variation& variation) {
     }
     if (turn("had its first row everywhere")) return value = repeated(value, 0), true;
     if (turn("had its last row everywhere")) return value = repeated(value, -1), true;
-    if (turn("had a 0 in front of each row")) return value = with_zeros(value, -1, 0), true;
-    if (turn("had a 0 at the end of each row")) return value = with_zeros(value, -1, -1), true;
-    if (turn("had zeros for a first row")) return value = with_zeros(value, 0, 0), true;
-    if (turn("had zeros for a last row")) return value = with_zeros(value, 0, -1), true;
+    if (turn("were 0 in its first column")) return value = with_zeros(value, -1, 0), true;
+    if (turn("were 0 in its last column")) return value = with_zeros(value, -1, -1), true;
+    if (turn("were 0 in its first row")) return value = with_zeros(value, 0, 0), true;
+    if (turn("were 0 in its last row")) return value = with_zeros(value, 0, -1), true;
   } else if constexpr (is_a<T, std::vector>) {
     if (turn("were in reverse order")) return value = T(value.rbegin(), value.rend()), true;
     if (turn("had no first element")) return value.at(0), value.erase(value.begin()), true;

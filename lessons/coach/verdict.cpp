@@ -40,6 +40,8 @@ const char* headline(Kind kind) {
       return "remembers an earlier call";
     case Kind::wrong_shape:
       return "wrong shape";
+    case Kind::wrong_length:
+      return "wrong length";
     case Kind::wrong_values:
       return "wrong values";
   }
@@ -153,7 +155,7 @@ std::string naming(const NamedMistake& mistake, const Recognised& recognised, co
   const std::string name =
       recognised.fit == Recognised::Fit::exact ? fmt::format("This is a known mistake: {}.", mistake.name)
       : recognised.fit == Recognised::Fit::in_part
-          ? fmt::format("In {}, this is a known mistake: {}.", recognised.part, mistake.name)
+          ? fmt::format("In {}, this is a known mistake: {}.", recognised.part_name, mistake.name)
           : fmt::format("Close to a known mistake: {}.", mistake.name);
   return fmt::format("    {}{}{}\n", color ? "\033[1m" : "", name, color ? "\033[0m" : "") +
          wrapped(mistake.why, 4) +
@@ -170,14 +172,14 @@ std::string event(const Finding& finding) {
     case Kind::wrong_exception: {
       const std::string what = answer.message.empty() ? answer.thrown : answer.thrown + ": " + answer.message;
       return finding.verdict.kind == Kind::threw
-                 ? what
+                 ? "It threw " + what
                  : fmt::format(
                        "This input is to be refused by throwing std::invalid_argument. Yours threw {}", what);
     }
     case Kind::remembers:
       return "Asked about this input alone, in a new program, it gives another answer than after the calls "
              "before: "
-             "it remembers an earlier call. Is a variable static or global?";
+             "it remembers an earlier call, or draws at random. Is a variable static or global?";
     default:
       return answer.message;
   }

@@ -15,6 +15,7 @@
 #include <cstdint>  // uint64_t
 #include <memory>   // shared_ptr
 
+#include "core/shape.hpp"  // Index
 #include "nn/text/vocabulary.hpp"
 
 namespace attn {

@@ -17,8 +17,6 @@
 #include <string_view>  // string_view
 #include <vector>       // vector
 
-#include "core/shape.hpp"  // Index
-
 namespace attn {
 
 using References = std::vector<std::vector<std::string>>;

@@ -21,8 +21,6 @@
 #include <unordered_map>  // unordered_map
 #include <vector>         // vector
 
-#include "core/shape.hpp"  // Index
-
 namespace attn {
 
 // Lets a map with string keys be searched with a string_view.

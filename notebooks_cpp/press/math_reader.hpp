@@ -7,7 +7,7 @@
 #include <string_view>  // string_view
 
 #include "core/error.hpp"
-#include "notebooks_cpp/press/lines.hpp"  // is_digit, is_letter, is_space
+#include "notebooks_cpp/press/lines.hpp"  // is_letter, is_space
 
 namespace attn::press {
 

@@ -148,7 +148,7 @@ void run(const Case& one, const Settings& settings) {
       bench::best_times(functions, settings.rounds, settings.slice,
                         settings.threads == 1 ? bench::thread_seconds : bench::seconds);
   const double gflop = 2e-9 * double(one.count * m * n * k);
-  for (std::size_t i = 1; i + 1 < times.size(); ++i) {
+  for (std::size_t i = 1; i < names.size(); ++i) {
     const double ratio = times[i] / times[0];
     fmt::print("ratio {} {}t vs {}: {:.2f}{}\n", one.name, settings.threads, names[i], ratio,
                ratio < bars[i] ? fmt::format("  (below {})", bars[i]) : "");

@@ -4,8 +4,7 @@
 
 #include <torch/torch.h>
 
-#include <cmath>   // sqrt
-#include <memory>  // shared_ptr
+#include <cmath>  // sqrt
 
 namespace attn::bench {
 namespace {

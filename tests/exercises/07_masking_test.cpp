@@ -1,5 +1,6 @@
-// Grades exercise 07. The right answers are plain loops, to be read beside the lesson.
+// Grades exercise 07. Where the library has a function, it is the right answer.
 #include "mistakes/07_masking.hpp"  // made from mistakes.diff
+#include "nn/attention.hpp"         // causal_mask, padding_mask, bias_of
 
 using namespace attn;
 using coach::Cases;
@@ -8,55 +9,29 @@ using coach::tidy;
 
 namespace oracle {
 
-Tensor causal_mask(Index T) {
-  Tensor mask = empty({T, T});
-  for (Index i = 0; i < T; ++i)
-    for (Index j = 0; j < T; ++j) mask(i, j) = j <= i ? 1 : 0;
-  return mask;
-}
+Tensor causal_mask(Index T) { return attn::causal_mask(T); }
 
 Tensor padding_mask(const std::vector<int>& lengths, Index S) {
-  Tensor mask = empty({static_cast<Index>(lengths.size()), S});
-  for (Index b = 0; b < mask.size(0); ++b)
-    for (Index j = 0; j < S; ++j) mask(b, j) = j < lengths[static_cast<std::size_t>(b)] ? 1 : 0;
-  return mask;
+  return reshape(attn::padding_mask(IntTensor({std::ssize(lengths)}, lengths), S), {std::ssize(lengths), S});
 }
 
 Tensor decoder_mask(const std::vector<int>& lengths, Index T) {
-  Tensor mask = empty({static_cast<Index>(lengths.size()), T, T});
-  for (Index b = 0; b < mask.size(0); ++b)
-    for (Index i = 0; i < T; ++i)
-      for (Index j = 0; j < T; ++j)
-        mask(b, i, j) = j <= i && j < lengths[static_cast<std::size_t>(b)] ? 1 : 0;
-  return mask;
+  return reshape(padding_mask(lengths, T), {std::ssize(lengths), 1, T}) * causal_mask(T);
 }
 
 Tensor masked_softmax(const Tensor& scores, const Tensor& visible) {
-  Tensor weights = zeros(scores.shape());
-  for (Index i = 0; i < scores.size(0); ++i)
-    for (Index j = 0; j < scores.size(1); ++j)
-      if (visible(i, j) != 0) {  // w_j = 1 / Σ_m exp(s_m - s_j), over visible m
-        real sum = 0;
-        for (Index m = 0; m < scores.size(1); ++m)
-          if (visible(i, m) != 0) sum += std::exp(scores(i, m) - scores(i, j));
-        weights(i, j) = 1 / sum;
-      }
-  return weights;
+  return softmax(scores + bias_of(visible));
 }
 
 std::vector<int> leaking_tokens(const std::function<Tensor(const Tensor&)>& model, const Tensor& x) {
   const Tensor before = model(x);
   std::vector<int> leaking;
-  for (Index t = 0; t < x.size(0); ++t) {
+  for (Index t = 1; t < x.size(0); ++t) {
     Tensor changed = from_values(x.shape(), x.values());
     // By another amount in each channel: a model that normalises takes no notice of the same in all.
     for (Index c = 0; c < x.size(1); ++c) changed(t, c) += real(c + 1) * real(0.7);
     const Tensor after = model(changed);
-    double moved = 0;
-    for (Index i = 0; i < t; ++i)
-      for (Index e = 0; e < after.size(1); ++e)
-        moved = std::max(moved, double(std::abs(after(i, e) - before(i, e))));
-    if (moved > 1e-9) leaking.push_back(static_cast<int>(t));
+    if (max_difference(slice(after, 0, 0, t), slice(before, 0, 0, t)) > 1e-9) leaking.push_back(int(t));
   }
   return leaking;
 }
@@ -156,7 +131,8 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::causal_mask,
            .notice = "T(T+1)/2 of the T² cells are visible: nearly half of the work on scores is thrown away "
-                     "(lesson 18 saves it)."},
+                     "(lesson 18 saves it).",
+           .library = {"attn::causal_mask"}},
        Question<decltype(exercise::padding_mask)>{
            .name = "padding_mask",
            .answer = exercise::padding_mask,
@@ -171,7 +147,8 @@ coach::Exercise coach::exercise() {
              return {draw.ints(draw.size(), 0, S), S};
            },
            .mistakes = mistakes::padding_mask,
-           .notice = "One row a sentence, for all of its queries and heads: it is broadcast over both."},
+           .notice = "One row a sentence, for all of its queries and heads: it is broadcast over both.",
+           .library = {"attn::padding_mask"}},
        Question<decltype(exercise::decoder_mask)>{
            .name = "decoder_mask",
            .answer = exercise::decoder_mask,

@@ -1,5 +1,7 @@
-// Grades exercise 08. The right answers are plain loops, to be read beside the lesson.
+// Grades exercise 08. Where the library has a function, it is the right answer.
 #include "mistakes/08_multi_head.hpp"  // made from mistakes.diff
+#include "nn/attention.hpp"            // split_heads, merge_heads
+#include "tests/exercises/oracle.hpp"  // attend, share_heads
 
 using namespace attn;
 using coach::Cases;
@@ -8,86 +10,17 @@ using coach::tidy;
 
 namespace oracle {
 
-Tensor split_heads(const Tensor& x, Index heads) {
-  const Index D = x.size(2) / heads;
-  Tensor out = empty({x.size(0), heads, x.size(1), D});
-  for (Index b = 0; b < x.size(0); ++b)
-    for (Index t = 0; t < x.size(1); ++t)
-      for (Index c = 0; c < x.size(2); ++c) out(b, c / D, t, c % D) = x(b, t, c);
-  return out;
-}
+Tensor split_heads(const Tensor& x, Index heads) { return attn::split_heads(x, heads); }
 
-Tensor merge_heads(const Tensor& x) {
-  const Index H = x.size(1), D = x.size(3);
-  Tensor out = empty({x.size(0), x.size(2), H * D});
-  for (Index b = 0; b < x.size(0); ++b)
-    for (Index t = 0; t < x.size(2); ++t)
-      for (Index c = 0; c < H * D; ++c) out(b, t, c) = x(b, c / D, t, c % D);
-  return out;
-}
-
-// One head: rows of q, k and v are tokens.
-std::vector<real> attend_one(const std::vector<real>& q, const std::vector<std::vector<real>>& k,
-                             const std::vector<std::vector<real>>& v) {
-  std::vector<real> scores, out(v[0].size(), 0);
-  for (const std::vector<real>& key : k) {
-    real dot = 0;
-    for (std::size_t d = 0; d < q.size(); ++d) dot += q[d] * key[d];
-    scores.push_back(dot / std::sqrt(real(q.size())));
-  }
-  const real largest = *std::max_element(scores.begin(), scores.end());
-  real sum = 0;
-  for (real& score : scores) sum += score = std::exp(score - largest);
-  for (std::size_t j = 0; j < v.size(); ++j)
-    for (std::size_t e = 0; e < out.size(); ++e) out[e] += scores[j] / sum * v[j][e];
-  return out;
-}
+Tensor merge_heads(const Tensor& x) { return attn::merge_heads(x); }
 
 Tensor multi_head(const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v, const Tensor& w_o,
                   Index heads) {
-  const Index B = x.size(0), T = x.size(1), C = x.size(2), D = C / heads;
-  // Channels h·D … of token t, projected by w.
-  const auto project = [&](Index b, Index t, Index h, const Tensor& w) {
-    std::vector<real> out;
-    for (Index d = 0; d < D; ++d) {
-      real sum = 0;
-      for (Index c = 0; c < C; ++c) sum += x(b, t, c) * w(c, h * D + d);
-      out.push_back(sum);
-    }
-    return out;
-  };
-  Tensor out = zeros({B, T, C});
-  for (Index b = 0; b < B; ++b)
-    for (Index h = 0; h < heads; ++h) {
-      std::vector<std::vector<real>> k, v;
-      for (Index t = 0; t < T; ++t) k.push_back(project(b, t, h, w_k)), v.push_back(project(b, t, h, w_v));
-      for (Index t = 0; t < T; ++t) {
-        const std::vector<real> head = attend_one(project(b, t, h, w_q), k, v);
-        for (Index d = 0; d < D; ++d)
-          for (Index c = 0; c < C; ++c) out(b, t, c) += head[static_cast<std::size_t>(d)] * w_o(h * D + d, c);
-      }
-    }
-  return out;
+  return matmul(attention(matmul(x, w_q), matmul(x, w_k), matmul(x, w_v), {.heads = heads}), w_o);
 }
 
 Tensor grouped_query(const Tensor& q, const Tensor& k, const Tensor& v) {
-  const Index H = q.size(0), G = k.size(0);
-  const auto row = [](const Tensor& x, Index head, Index t) {
-    std::vector<real> out;
-    for (Index d = 0; d < x.size(2); ++d) out.push_back(x(head, t, d));
-    return out;
-  };
-  Tensor out = empty({H, q.size(1), v.size(2)});
-  for (Index h = 0; h < H; ++h) {
-    std::vector<std::vector<real>> keys, values;
-    for (Index j = 0; j < k.size(1); ++j)
-      keys.push_back(row(k, h / (H / G), j)), values.push_back(row(v, h / (H / G), j));
-    for (Index t = 0; t < q.size(1); ++t) {
-      const std::vector<real> head = attend_one(row(q, h, t), keys, values);
-      for (Index e = 0; e < v.size(2); ++e) out(h, t, e) = head[static_cast<std::size_t>(e)];
-    }
-  }
-  return out;
+  return attend(q, share_heads(k, q.size(0)), share_heads(v, q.size(0)));
 }
 
 Index cache_numbers(Index layers, Index kv_heads, Index head_size, Index tokens) {
@@ -113,7 +46,8 @@ coach::Exercise coach::exercise() {
              return {places({B, T, H * D}), H};
            },
            .mistakes = mistakes::split_heads,
-           .notice = "A head is nothing but a range of channels with a softmax of its own."},
+           .notice = "A head is nothing but a range of channels with a softmax of its own.",
+           .library = {"attn::split_heads"}},
        Question<decltype(exercise::merge_heads)>{
            .name = "merge_heads",
            .answer = exercise::merge_heads,
@@ -131,7 +65,8 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::merge_heads,
            .notice = "The fused op of the library never splits nor merges: it finds each head by pointer "
-                     "arithmetic."},
+                     "arithmetic.",
+           .library = {"attn::merge_heads"}},
        Question<decltype(exercise::multi_head)>{
            .name = "multi_head",
            .answer = exercise::multi_head,

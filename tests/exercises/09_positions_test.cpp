@@ -1,5 +1,7 @@
-// Grades exercise 09. The right answers are plain loops, to be read beside the lesson.
-#include "mistakes/09_positions.hpp"  // made from mistakes.diff
+// Grades exercise 09. Where the library has a function, it is the right answer.
+#include "mistakes/09_positions.hpp"   // made from mistakes.diff
+#include "nn/positions.hpp"            // sinusoidal_table, t5_bucket
+#include "tests/exercises/oracle.hpp"  // attend
 
 using namespace attn;
 using coach::Cases;
@@ -8,71 +10,28 @@ using coach::tidy;
 
 namespace oracle {
 
-// ω_i = 10000^(−2i/C), by its logarithm.
-double omega(Index i, Index C) { return std::exp(-2.0 * double(i) * std::log(10000.0) / double(C)); }
-
-Tensor sinusoids(Index T, Index C) {
-  Tensor table = empty({T, C});
-  for (Index p = 0; p < T; ++p)
-    for (Index i = 0; i < C / 2; ++i) {
-      table(p, 2 * i) = std::sin(double(p) * omega(i, C));
-      table(p, 2 * i + 1) = std::cos(double(p) * omega(i, C));
-    }
-  return table;
-}
+Tensor sinusoids(Index T, Index C) { return sinusoidal_table(T, C); }
 
 Tensor rotate_pairs(const Tensor& x) {
-  Tensor out = empty(x.shape());
-  for (Index t = 0; t < x.size(0); ++t)
-    for (Index i = 0; i < x.size(1) / 2; ++i) {
-      const double angle = double(t) * omega(i, x.size(1)), a = x(t, 2 * i), b = x(t, 2 * i + 1);
-      out(t, 2 * i) = a * std::cos(angle) - b * std::sin(angle);
-      out(t, 2 * i + 1) = a * std::sin(angle) + b * std::cos(angle);
-    }
-  return out;
+  return reshape(rope(reshape(x, {1, x.size(0), x.size(1)}), 1), x.shape());
 }
 
 Tensor rope_attend(const Tensor& q, const Tensor& k, const Tensor& v) {
-  const Tensor turned_q = rotate_pairs(q), turned_k = rotate_pairs(k);
-  Tensor out = zeros({q.size(0), v.size(1)});
-  for (Index i = 0; i < q.size(0); ++i) {
-    std::vector<double> weights;
-    double sum = 0;
-    for (Index j = 0; j < k.size(0); ++j) {
-      double dot = 0;
-      for (Index d = 0; d < q.size(1); ++d) dot += turned_q(i, d) * turned_k(j, d);
-      weights.push_back(std::exp(dot / std::sqrt(double(q.size(1)))));
-      sum += weights.back();
-    }
-    for (Index j = 0; j < k.size(0); ++j)
-      for (Index e = 0; e < v.size(1); ++e) out(i, e) += weights[static_cast<std::size_t>(j)] / sum * v(j, e);
-  }
-  return out;
+  return attend(rotate_pairs(q), rotate_pairs(k), v);
 }
 
+// Not the library's, which has other slopes where the heads are no power of two.
 Tensor alibi(Index heads, Index T) {
   Tensor bias = empty({heads, T, T});
   const double ratio = std::pow(2.0, -8.0 / double(heads));
-  double slope = 1;
-  for (Index h = 0; h < heads; ++h) {
-    slope *= ratio;
+  double slope = ratio;
+  for (Index h = 0; h < heads; ++h, slope *= ratio)
     for (Index i = 0; i < T; ++i)
-      for (Index j = 0; j < T; ++j) bias(h, i, j) = i > j ? -slope * double(i - j) : -slope * double(j - i);
-  }
+      for (Index j = 0; j < T; ++j) bias(h, i, j) = -slope * double(std::max(i, j) - std::min(i, j));
   return bias;
 }
 
-int t5_bucket(Index distance, bool bidirectional) {
-  if (bidirectional) {
-    const int side = distance > 0 ? 16 : 0;
-    const Index n = std::abs(distance);
-    if (n < 8) return side + int(n);
-    return side + std::min(15, 8 + int(8 * std::log(double(n) / 8) / std::log(128.0 / 8)));
-  }
-  const Index n = distance < 0 ? -distance : 0;
-  if (n < 16) return int(n);
-  return std::min(31, 16 + int(16 * std::log(double(n) / 16) / std::log(128.0 / 16)));
-}
+int t5_bucket(Index distance, bool bidirectional) { return attn::t5_bucket(distance, bidirectional); }
 
 }  // namespace oracle
 
@@ -98,8 +57,8 @@ coach::Exercise coach::exercise() {
              return {draw.size() + draw.size(0), 2 * draw.size()};
            },
            .mistakes = mistakes::sinusoids,
-           .notice =
-               "Nothing is learned here, and the table never ends: position 100,000 has a row as well."},
+           .notice = "Nothing is learned here, and the table never ends: position 100,000 has a row as well.",
+           .library = {"sinusoidal_table"}},
        Question<decltype(exercise::rotate_pairs)>{
            .name = "rotate_pairs",
            .answer = exercise::rotate_pairs,
@@ -113,7 +72,8 @@ coach::Exercise coach::exercise() {
              return {draw.tidy({draw.size(), 2 * draw.size()})};
            },
            .mistakes = mistakes::rotate_pairs,
-           .notice = "Row 0 stays as it is, and no row changes its length."},
+           .notice = "Row 0 stays as it is, and no row changes its length.",
+           .library = {"rope"}},
        Question<decltype(exercise::rope_attend)>{
            .name = "rope_attend",
            .answer = exercise::rope_attend,
@@ -162,6 +122,6 @@ coach::Exercise coach::exercise() {
              return {off_the_edge(draw.coin() ? n : -n), draw.coin()};
            },
            .mistakes = mistakes::t5_bucket,
-           .notice =
-               "Each bucket is one learned number for each head: 32 × H parameters for a whole model."}}};
+           .notice = "Each bucket is one learned number for each head: 32 × H parameters for a whole model.",
+           .library = {"attn::t5_bucket"}}}};
 }

@@ -8,13 +8,11 @@ using coach::Question;
 namespace oracle {
 
 std::pair<Index, Index> span_counts(Index length, double fraction, double mean_length) {
-  Index taken = static_cast<Index>(std::floor(static_cast<double>(length) * fraction + 0.5));
-  if (taken < 1) taken = 1;
-  if (taken > length - 1) taken = length - 1;
-  Index spans = static_cast<Index>(std::floor(static_cast<double>(taken) / mean_length + 0.5));
-  if (spans < 1) spans = 1;
-  if (spans > length - taken) spans = length - taken;
-  return {taken, spans};
+  const auto rounded = [](double x, Index most) {
+    return std::max<Index>(1, std::min(most, Index(std::floor(x + 0.5))));
+  };
+  const Index taken = rounded(double(length) * fraction, length - 1);
+  return {taken, rounded(double(taken) / mean_length, length - taken)};
 }
 
 // First the number of the span that each token is in (-1: none), then one walk over the tokens.
@@ -58,10 +56,7 @@ std::vector<int> rebuild(const std::vector<int>& input, const std::vector<int>& 
 
 std::vector<int> byte_ids(const std::string& text) {
   std::vector<int> ids;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const int byte = text[i];
-    ids.push_back((byte < 0 ? byte + 256 : byte) + 3);
-  }
+  for (const char c : text) ids.push_back((c + 256) % 256 + 3);
   ids.push_back(1);
   return ids;
 }

@@ -24,11 +24,11 @@ int survivors() {
 }
 
 void test_runaways() {
-  const Graded before_main("08_multi_head", {},
-                           "inline const int stuck = [] { for (;;) continue; return 1; }();\n");
+  const Checked before_main("08_multi_head", {},
+                            "inline const int stuck = [] { for (;;) continue; return 1; }();\n");
   before_main.expect("split_heads", "ran away", {"a loop that never ends?"});
 
-  const Graded children(
+  const Checked children(
       "12_training",
       {{"smoothed_loss",
         "  if (fork() == 0) for (;;) continue;\n"
@@ -56,22 +56,22 @@ void test_runaways() {
   check(!fs::exists("large") || fs::file_size("large") <= 1 << 20, "a file is cut at one megabyte");
   check(survivors() == 0, "nothing is left running", std::to_string(survivors()));
 
-  const Graded deep("10_blocks",
-                    {{"rms_normalise", "  return rms_normalise(x * real(1), gain, epsilon) * real(1);"},
-                     {"post_norm_block",
-                      "  std::vector<std::string> all;\n"
-                      "  for (;;) all.emplace_back(1 << 26, 'x');"},
-                     {"drop_out",
-                      "  auto refuse = []() noexcept { throw std::invalid_argument(\"no\"); };\n"
-                      "  refuse();\n"
-                      "  return x;"}});
+  const Checked deep("10_blocks",
+                     {{"rms_normalise", "  return rms_normalise(x * real(1), gain, epsilon) * real(1);"},
+                      {"post_norm_block",
+                       "  std::vector<std::string> all;\n"
+                       "  for (;;) all.emplace_back(1 << 26, 'x');"},
+                      {"drop_out",
+                       "  auto refuse = []() noexcept { throw std::invalid_argument(\"no\"); };\n"
+                       "  refuse();\n"
+                       "  return x;"}});
   deep.expect("rms_normalise", "ran away",
               {"The stack is full: rms_normalise calls itself", "my/10_blocks.hpp:"});
   deep.expect("post_norm_block", "ran away", {"more memory than an answer can need"});
   deep.expect("drop_out", "crashed", {"std::terminate was called"});
 
   // What calls a function that never ends is not even tried.
-  const Graded chain("06_self_attention", {{"scores", "  for (;;) continue;"}});
+  const Checked chain("06_self_attention", {{"scores", "  for (;;) continue;"}});
   chain.expect("scores", "ran away");
   chain.expect("attend", "not run: it calls scores, which does not end");
   chain.expect("self_attention", "not run: it calls");
@@ -83,6 +83,10 @@ void test_compiler() {
     expect(coach("check 06"), 1, phrases, fact);
   };
   refused("#include \"/dev/zero\"\n", {"does not compile"}, "a file without end");
+  refused("#include <mapp>\n", {"does not compile", "my/06_self_attention.hpp:1: mapp: No such file"},
+          "a header that is not there");
+  refused("int main() {}\n", {"does not compile", "The grader has a main() of its own"},
+          "a main of their own");
   refused("char huge[1l << 40] = {1};\n", {"does not compile", "far too large"}, "a huge array");
   refused("#include <set>\nnamespace exercise { std::map<int, int> m; }\n",
           {"does not compile", "add #include <map> at the top of your file"}, "a missing header");

@@ -59,7 +59,7 @@ std::string in_one_line(const std::string& text) {
 }
 }  // namespace
 
-Graded::Graded(const std::string& lesson, const std::vector<Body>& bodies, const std::string& top)
+Checked::Checked(const std::string& lesson, const std::vector<Body>& bodies, const std::string& top)
     : lesson_(lesson) {
   std::string text = solution(lesson);
   for (const Body& body : bodies) text = with_body(text, body.function, body.text);
@@ -69,23 +69,24 @@ Graded::Graded(const std::string& lesson, const std::vector<Body>& bodies, const
   said_ = coach("check " + lesson.substr(0, 2) + " --all --seed 1");
 }
 
-void Graded::expect(const std::string& function, const std::string& headline,
-                    const std::vector<std::string>& phrases) const {
-  const std::string fact = fmt::format("{} of {}", function, lesson_);
-  const std::string head = fmt::format(" {:<20}  ", function);
-  const std::size_t begin = said_.text.find(head);
-  check(begin != std::string::npos, fact + " has a verdict", said_.text);
-  if (begin == std::string::npos) return;
+std::string Checked::verdict(const std::string& function) const {
+  const std::size_t begin = said_.text.find(fmt::format(" {:<20}  ", function));
+  if (begin == std::string::npos) return "";
   std::size_t end = said_.text.size();
   for (const char* mark : {"\n  ✔ ", "\n  ✘ ", "\n  · ", "\n  ! "})
     end = std::min(end, said_.text.find(mark, begin));
-  const std::string verdict = said_.text.substr(begin, end - begin);
-  check(verdict.starts_with(head + headline), fmt::format("{}: {}", fact, headline), verdict);
-  const std::string filled = in_one_line(verdict);  // a phrase may be broken over two lines
+  return in_one_line(said_.text.substr(begin, end - begin));
+}
+
+void Checked::expect(const std::string& function, const std::string& headline,
+                     const std::vector<std::string>& phrases) const {
+  const std::string fact = fmt::format("{} of {}", function, lesson_), said = verdict(function);
+  check(!said.empty(), fact + " has a verdict", said_.text);
+  check(said.starts_with(function + " " + headline), fmt::format("{}: {}", fact, headline), said);
   for (const std::string& phrase : phrases)
-    check(filled.find(phrase) != std::string::npos, fmt::format("{}: says \"{}\"", fact, phrase), verdict);
+    check(said.find(phrase) != std::string::npos, fmt::format("{}: says \"{}\"", fact, phrase), said);
   for (const char* trace : {"Sanitizer", "#0 ", "===", "heap-buffer", "runtime error"})
-    check(verdict.find(trace) == std::string::npos, fact + ": nothing of a sanitizer", verdict);
+    check(said.find(trace) == std::string::npos, fact + ": nothing of a sanitizer", said);
 }
 
 }  // namespace testing

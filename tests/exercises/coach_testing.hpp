@@ -31,12 +31,14 @@ std::string with_body(std::string text, const std::string& function, const std::
 struct Body {
   std::string function, text;
 };
-class Graded {
+class Checked {
  public:
-  Graded(const std::string& lesson, const std::vector<Body>& bodies, const std::string& top = "");
+  Checked(const std::string& lesson, const std::vector<Body>& bodies, const std::string& top = "");
   // The verdict on this function begins with the headline, has all phrases, and nothing of a sanitizer.
   void expect(const std::string& function, const std::string& headline,
               const std::vector<std::string>& phrases = {}) const;
+  // What is said about this function, on one line; "" if nothing is.
+  std::string verdict(const std::string& function) const;
   const Said& said() const { return said_; }
 
  private:

@@ -23,6 +23,20 @@ std::vector<real> random_numbers(Index n, unsigned seed) {
   return x;
 }
 
+// Three nested loops: what the fast version is held against.
+void gemm_reference(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C,
+                    const GemmOptions& options = {}) {
+  for (Index i = 0; i < C.rows; ++i)
+    for (Index j = 0; j < C.cols; ++j) {
+      real sum = 0;
+      for (Index p = 0; p < A.cols; ++p) sum += *A.at(i, p) * *B.at(p, j);
+      real& y = *C.at(i, j);
+      y = (options.accumulate ? y : 0) + options.alpha * sum + (options.bias ? options.bias[j] : 0);
+      if (options.before_activation) options.before_activation[&y - C.data] = y;
+      if (options.activation != Activation::none) kernels().activate(options.activation, 1, &y, &y);
+    }
+}
+
 // A product with its matrices, each a part of a wider one when `gap` is above 0.
 struct Case {
   Index m, n, k, gap;

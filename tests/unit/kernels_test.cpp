@@ -246,8 +246,8 @@ TEST_CASE("a range cut into calls anywhere gives the same bits") {
                 {out.data() + at, true});
   });
   calls.push_back([&](const Kernels& set, Index at, Index count, Reals& out) {
-    const AdamStep step = {real(0.01), real(0.9), real(0.999), real(1e-8), real(0.1),
-                           real(0.2),  real(0.1), real(0.001), real(0.5)};
+    const AdamStep step = {real(0.5),   real(0.2), real(0.999), real(0.1),
+                           real(0.001), real(0.1), real(31),    real(1e-8)};
     Reals m = random_reals(n, 6), v = random_reals(n, 7, 0, 1);
     set.adam(count, step, {out.data() + at, dy.data() + at, m.data() + at, v.data() + at});
     for (Index i = at; i < at + count; ++i) out[size_t(i)] += m[size_t(i)] * 8 + v[size_t(i)] * 64;
@@ -398,8 +398,14 @@ TEST_CASE("adam follows its formulas to 4 epsilon of a step") {
       const real decay = real(0.1), l2 = real(0.05), gradient_scale = real(0.5);
       for (int t = 1; t <= 5; ++t) {
         const Wide correction1 = 1 - std::pow(Wide(beta1), t), correction2 = 1 - std::pow(Wide(beta2), t);
-        const AdamStep step = {
-            rate, beta1, beta2, epsilon, decay, l2, real(correction1), real(correction2), gradient_scale};
+        const AdamStep step = {.gradient_scale = gradient_scale,
+                               .l2 = l2,
+                               .keep = real(1 - Wide(rate) * decay),
+                               .gain1 = real(1 - Wide(beta1)),
+                               .gain2 = real(1 - Wide(beta2)),
+                               .rate = real(rate / correction1),
+                               .root = real(1 / std::sqrt(correction2)),
+                               .epsilon = epsilon};
         set.adam(n, step, {p.data(), g.data(), m.data(), v.data()});
         for (size_t i = 0; i < size_t(n); ++i) {
           const Wide gradient = Wide(gradient_scale) * g[i] + l2 * wide_p[i];

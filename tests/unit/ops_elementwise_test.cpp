@@ -202,6 +202,32 @@ TEST_CASE("powers at zero have the derivatives PyTorch gives them") {
   }
 }
 
+TEST_CASE("a quotient and its gradients are finite wherever they can be") {
+  for (const double size : {1e20, 1e-25}) {
+    Tensor x = scalar(real(size)).requires_grad(), y = scalar(real(size)).requires_grad();
+    backward(x / y);
+    CHECK(double(x.grad().item()) * size == doctest::Approx(1).epsilon(1e-6));
+    CHECK(double(y.grad().item()) * size == doctest::Approx(-1).epsilon(1e-6));
+    y.zero_grad();
+    backward(real(size) / y);
+    CHECK(double(y.grad().item()) * size == doctest::Approx(-1).epsilon(1e-6));
+  }
+  const real tiny = real(1e-39);  // 1 / tiny is no float
+  Tensor x = scalar(real(1e-10)).requires_grad();
+  const Tensor quotient = x / tiny;
+  CHECK(double(quotient.item()) == doctest::Approx(1e29).epsilon(1e-6));
+  backward(quotient, scalar(real(1e-10)));
+  CHECK(double(x.grad().item()) == doctest::Approx(1e29).epsilon(1e-6));
+}
+
+TEST_CASE("a tensor divided by a number is each element divided, rounded once") {
+  const Tensor x = random_tensor({1000});
+  for (const real number : {real(3), real(41), real(0.1)}) {
+    const Tensor y = x / number;
+    for (Index i = 0; i < x.numel(); ++i) REQUIRE(y(i) == x(i) / number);
+  }
+}
+
 TEST_CASE("relu passes nothing on at zero") {
   Tensor x = tensor({-1, 0, 2}).requires_grad();
   backward(sum(relu(x)));

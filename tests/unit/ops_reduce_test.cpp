@@ -107,6 +107,35 @@ TEST_CASE("max and argmax see a NaN") {
   CHECK(argmax(x).values() == std::vector<int>{1, 2});
 }
 
+TEST_CASE("top_k counts a NaN as largest, as argmax does, and orders the rest behind it") {
+  const Tensor x = tensor({{1, nan, 9, nan, 3}, {nan, 2, -infinity, 4, 2}});
+  const TopK top = top_k(x, 5);
+  CHECK(top.indices.values() == std::vector<int>{1, 3, 2, 4, 0, 0, 3, 1, 4, 2});
+  CHECK(argmax(x).values() == std::vector<int>{top.indices(0, 0), top.indices(1, 0)});
+  const Tensor many = random_tensor({1, 999});
+  for (Index i = 0; i < 999; i += 3) many(0, i) = nan;
+  const IntTensor order = top_k(many, 999).indices;
+  for (Index i = 0; i < 333; ++i) REQUIRE(order[i] == 3 * i);
+  for (Index i = 334; i < 999; ++i) REQUIRE(many(0, order[i - 1]) >= many(0, order[i]));
+}
+
+TEST_CASE("the gradient of a max that is NaN goes to the NaNs") {
+  Tensor x = tensor({{1, nan, 9}, {nan, 5, 6}}).requires_grad();
+  backward(max(x), scalar(1));
+  CHECK(x.grad().values() == std::vector<real>{0, 0.5, 0, 0.5, 0, 0});
+  x.zero_grad();
+  backward(max(x, 1), ones({2}));
+  CHECK(x.grad().values() == std::vector<real>{0, 1, 0, 1, 0, 0});
+}
+
+TEST_CASE("the mean of equal numbers is that number") {
+  for (const Index n : {3, 41, 47, 55, 83}) {
+    CHECK(mean(ones({n})).item() == 1);
+    CHECK(mean(ones({2, n}), 1)(1) == 1);
+    CHECK(mean(ones({n, 2}), 0)(1) == 1);
+  }
+}
+
 TEST_CASE("argmax is the first of the largest along any axis") {
   const Tensor x = tensor({{1, 7, 7}, {8, -1, 7}});
   CHECK(argmax(x).values() == std::vector<int>{1, 0});

@@ -129,6 +129,48 @@ TEST_CASE("select takes one part and drops its axis") {
   check_gradients([](const auto& in) { return select(in[0], 1, -2) + select(in[0], 1, 0); }, {x});
 }
 
+TEST_CASE("one axis of a reshape may be -1: what is left") {
+  const Tensor x = arange(24);
+  CHECK(reshape(x, {-1, 4}).shape() == Shape{6, 4});
+  CHECK(reshape(x, {2, -1, 3}).shape() == Shape{2, 4, 3});
+  CHECK(reshape(x, {24, -1}).shape() == Shape{24, 1});
+  CHECK(reshape(scalar(1), {-1}).shape() == Shape{1});
+  CHECK(reshape(scalar(1), {}).shape() == Shape{});
+  CHECK(reshape(zeros({0, 3}), {-1, 3}).shape() == Shape{0, 3});
+  const std::vector<Index> sizes{4, -1};
+  CHECK(reshape(x, sizes).shape() == Shape{4, 6});
+  check_gradients([](const auto& in) { return reshape(in[0], {-1, 2}); }, {random_tensor({3, 4})});
+  CHECK_THROWS_WITH_AS(reshape(x, {-1, -1}), "reshape: only one axis can be -1", Error);
+  CHECK_THROWS_WITH_AS(reshape(x, {-1, 5}),
+                       "reshape: no size in place of -1 makes the 24 elements of (24): the other axes have 5",
+                       Error);
+  CHECK_THROWS_AS(reshape(zeros({0, 3}), {-1, 0}), Error);  // any size would do
+  CHECK_THROWS_WITH_AS(reshape(x, {-2, 12}), "shape: axis 0 has a negative size (-2)", Error);
+}
+
+TEST_CASE("shapes and permutations may come from vectors") {
+  const std::vector<Index> sizes{2, 3, 4};
+  CHECK(Shape(sizes) == Shape{2, 3, 4});
+  CHECK(zeros(Shape(sizes)).numel() == 24);
+  const std::vector<int> axes{2, 0, 1};
+  const Tensor x = random_tensor(Shape(sizes));
+  CHECK(equal(permute(x, axes), permute(x, {2, 0, 1})));
+  CHECK_THROWS_AS(Shape(std::vector<Index>(7, 1)), Error);
+  CHECK_THROWS_AS(permute(x, std::vector<int>{0, 1}), Error);
+}
+
+TEST_CASE("negative bounds of a slice count from the end") {
+  const Tensor x = random_tensor({3, 5});
+  CHECK(equal(slice(x, 1, -2, 5), slice(x, 1, 3, 5)));
+  CHECK(equal(slice(x, 1, 1, -1), slice(x, 1, 1, 4)));
+  CHECK(equal(slice(x, 0, -3, -1), slice(x, 0, 0, 2)));
+  CHECK(slice(x, 1, -1, -1).shape() == Shape{3, 0});
+  check_gradients([](const auto& in) { return slice(in[0], 1, -3, -1); }, {x});
+  CHECK_THROWS_WITH_AS(slice(x, 1, -6, 5), "slice: [-6, 5) is outside axis 1 of (3,5), which has size 5",
+                       Error);
+  CHECK_THROWS_AS(slice(x, 1, -1, 2), Error);
+}
+
 TEST_CASE("split cuts equal parts and a smaller last one; concat undoes it") {
   const Tensor x = random_tensor({2, 7});
   const std::vector<Tensor> parts = split(x, 3, 1);

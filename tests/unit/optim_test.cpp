@@ -1,11 +1,14 @@
 // Optimizers against steps worked out by hand and a composed twin; the parameter
 // block, clipping and schedules.
 #include <iterator>  // ssize
+#include <limits>    // numeric_limits
 
 #include "nn/linear.hpp"
+#include "optim/checkpoint.hpp"
 #include "optim/optimizer.hpp"
 #include "optim/schedule.hpp"
 #include "small_models.hpp"
+#include "temporary_folder.hpp"
 
 namespace attn {
 namespace {
@@ -58,6 +61,18 @@ TEST_CASE("Adam takes the steps worked out by hand") {
   // β2 = 0.98: v = 0.02 · 0.25, then 0.98 · v + 0.02 · 1; m = 0.05, then 0.045 + 0.1
   check_steps(adam(paper_adam()), 0.1, {0.5, 1},
               {0.9, 0.9 - 0.1 * (0.145 / 0.19) / std::sqrt((0.98 * 0.005 + 0.02) / (1 - 0.98 * 0.98))});
+}
+
+// 1 - 0.999 in float is 0.00100004673: 47 millionths off. The first step of a parameter at 0 is the learning
+// rate, whatever the gradient.
+TEST_CASE("the first step of Adam is the learning rate to a few units in the last place") {
+  for (const double gradient : {1e-3, 0.37, 123.0}) {
+    Tensor p = zeros({1}).requires_grad();
+    Adam optimizer(list_of({p}), {.epsilon = 0});
+    backward(p, full({1}, real(gradient)));
+    optimizer.step(1);
+    CHECK(std::fabs(double(p.item()) + 1) <= 4 * double(std::numeric_limits<real>::epsilon()));
+  }
 }
 
 TEST_CASE("AdamW in one loop is its composed twin") {
@@ -149,7 +164,7 @@ TEST_CASE("the norm is that of all gradients together, and clipping scales them 
   CHECK(clip_scale(5, 5) == 1);
   CHECK(clip_scale(5, 100) == 1);
   CHECK(clip_scale(5, 0) == 1);
-  CHECK_THROWS_WITH_AS(clip_scale(5, -1), "clip: the limit -1 is negative", Error);
+  CHECK_THROWS_WITH_AS(clip_scale(5, -1), "clip: the limit -1 is not 0 or more", Error);
   optimizer.step(1, clip_scale(5, 1));
   CHECK(a(0) == doctest::Approx(-0.6));
   CHECK(b(1) == doctest::Approx(0.8));
@@ -158,6 +173,83 @@ TEST_CASE("the norm is that of all gradients together, and clipping scales them 
   const Sgd many(list_of({large}));
   backward(large, full({100001}, real(0.1)));
   CHECK(many.block.gradient_norm() == doctest::Approx(0.1 * std::sqrt(100001.0)).epsilon(1e-6));
+}
+
+TEST_CASE("a frozen parameter keeps its bits whatever the optimizer, and the others do not see it") {
+  const auto make = [](int kind, const ParameterList& list) -> std::unique_ptr<Optimizer> {
+    if (kind == 0) return std::make_unique<Sgd>(list, SgdOptions{.momentum = 0.9, .weight_decay = 0.1});
+    return std::make_unique<Adam>(list, kind == 1 ? adamw(0.1) : AdamOptions{.weight_decay = 0.1});
+  };
+  for (int kind = 0; kind < 3; ++kind) {
+    CAPTURE(kind);
+    Tensor a = random_tensor({3}, 1).requires_grad(), b = random_tensor({7}, 2).requires_grad(),
+           c = random_tensor({2}, 3).requires_grad();
+    Tensor alone_a = copy_of(a).requires_grad(), alone_c = copy_of(c).requires_grad();
+    const Tensor before = copy_of(b);
+    const auto all = make(kind, list_of({a, b, c})), alone = make(kind, list_of({alone_a, alone_c}));
+    for (int step = 0; step < 3; ++step) {
+      if (step == 1) b.requires_grad();  // a gradient that comes before the freezing does not count either
+      backward(sum(a * a) + sum(b * b) + sum(c * c));
+      b.requires_grad(false);
+      backward(sum(alone_a * alone_a) + sum(alone_c * alone_c));
+      CHECK(all->block.gradient_norm() == doctest::Approx(alone->block.gradient_norm()));
+      all->step(0.1), alone->step(0.1);
+    }
+    CHECK(same_bits(b, before));
+    CHECK(same_bits(a, alone_a));
+    CHECK(same_bits(c, alone_c));
+    for (const Parameter& state : all->state())  // no trace of it in what the optimizer remembers
+      for (Index i = 3; i < 10; ++i) CHECK(state.tensor(i) == 0);
+    b.requires_grad();
+    backward(sum(b * b));
+    all->step(0.1);
+    for (Index i = 0; i < 7; ++i) CHECK(b(i) != before(i));
+  }
+}
+
+TEST_CASE("a fine-tuning run resumes with the same bits; what is frozen is in its checkpoint, too") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path / "run.safetensors").string();
+  struct Run {
+    Rng rng{1};
+    Linear body{3, 4, rng}, head{4, 2, rng};
+    Adam optimizer;
+    Run() : optimizer(list(), adamw(0.1)) {
+      body.weight.requires_grad(false);
+      body.bias.requires_grad(false);
+    }
+    ParameterList list() const {
+      ParameterList all;
+      all.add_layer("body", body);
+      all.add_layer("head", head);
+      return all;
+    }
+    void steps(int count) {
+      for (int i = 0; i < count; ++i) {
+        const Tensor y = head(body(random_tensor({5, 3}, std::uint64_t(optimizer.steps)), Activation::tanh));
+        backward(mean(y * y));
+        optimizer.step(0.01);
+      }
+    }
+  };
+  Run whole, first, second;
+  whole.steps(5);
+  first.steps(2);
+  save_checkpoint(path, first.optimizer, first.rng);
+  for (const Parameter& parameter : second.list())  // another model that gets these weights
+    for (Index i = 0; i < parameter.tensor.numel(); ++i) parameter.tensor.data()[i] = 7;
+  Checkpoint(path).read_into(second.optimizer, second.rng);
+  second.steps(3);
+  CHECK(same_bits(second.head.weight, whole.head.weight));
+  CHECK(same_bits(second.body.weight, Run().body.weight));
+}
+
+TEST_CASE("a layer may be frozen between forward and backward") {
+  Tensor table = random_tensor({3, 2}).requires_grad(), w = random_tensor({2}).requires_grad();
+  const std::vector<Tensor> results{sum(embedding(table, IntTensor({1}, {1}))), sum(slice(table, 0, 0, 1)),
+                                    sum(sum(table, 0)), sum(max(table, 0)), sum(table * w)};
+  table.requires_grad(false);
+  for (const Tensor& result : results) CHECK_NOTHROW(backward(result));
 }
 
 TEST_CASE("schedules follow their formulas") {

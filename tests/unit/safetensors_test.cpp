@@ -390,13 +390,13 @@ TEST_CASE("a shape that does not fit its bytes, or overflows, is refused by name
   CHECK(of("F4", "[3]", "[0,1]") == "tensor \"w\": F4 of shape (3) does not fill whole bytes");
   // 2^62 numbers of 4 bytes wrap around to 0 bytes, 2^62 + 2 of them to 8.
   CHECK(of("F32", "[4611686018427387904]", "[0,0]") ==
-        "tensor \"w\": shape (4611686018427387904) is too large");
+        "tensor \"w\": shape: (4611686018427387904) has more elements than memory can hold");
   CHECK(of("F32", "[4611686018427387906]", "[0,8]") ==
-        "tensor \"w\": shape (4611686018427387906) is too large");
+        "tensor \"w\": shape: (4611686018427387906) has more elements than memory can hold");
   CHECK(of("F32", "[4294967296,4294967296]", "[0,0]") ==
-        "tensor \"w\": shape (4294967296,4294967296) is too large");
+        "tensor \"w\": shape: (4294967296,4294967296) has more elements than memory can hold");
   CHECK(of("F32", "[4294967296,4294967296,0]", "[0,0]") ==
-        "tensor \"w\": shape (4294967296,4294967296,0) is too large");
+        "tensor \"w\": shape: (4294967296,4294967296,0) has more elements than memory can hold");
   CHECK(of("F32", "[0,4294967296,4294967296]", "[0,0]") ==
         "tensor \"w\": shape (0,4294967296,4294967296) is too large");
 }

@@ -80,7 +80,7 @@ TEST_CASE("a long loop is really shared, a short one and one inside another are 
   bool shared = true;
   parallel_for(4, 4, [&](Index, Index) { shared = in_parallel(); });
   CHECK_FALSE(shared);
-  CHECK_THROWS_WITH_AS(set_thread_count(0), "threads: 0 is not a number of threads; give 1 or more", Error);
+  CHECK_THROWS_WITH_AS(set_thread_count(0), "threads: 0 is not a number of threads; give 1 to 256", Error);
 }
 
 TEST_CASE("elementwise ops have the same bits on any number of threads") {
