@@ -19,7 +19,7 @@ void add_tensor(Value& out, const std::string& name, const attn::Tensor& tensor)
 }
 
 void add_ints(Value& out, const std::string& name, const attn::IntTensor& tensor) {
-  if (!tensor.data()) return add_opaque(out, name, "an empty IntTensor");
+  if (!tensor) return add_opaque(out, name, "an empty IntTensor");
   add_numbers(out, name, Part::Kind::tensor, true, {tensor.shape().begin(), tensor.shape().end()},
               {tensor.data(), tensor.data() + tensor.numel()});
 }
@@ -48,7 +48,7 @@ attn::Tensor clone_tensor(const attn::Tensor& tensor) {
 }
 
 attn::IntTensor clone_ints(const attn::IntTensor& tensor) {
-  return tensor.data() ? attn::IntTensor(tensor.shape(), tensor.values()) : attn::IntTensor();
+  return tensor ? tensor.copy() : attn::IntTensor();
 }
 
 }  // namespace detail

@@ -12,7 +12,7 @@ namespace attn {
 
 Vocabulary::Vocabulary(const std::vector<std::string>& specials)
     : tokens_{"<pad>", "<bos>", "<eos>", "<unk>"} {
-  std::set<std::string_view> seen(tokens_.begin(), tokens_.end());
+  std::set<std::string> seen(tokens_.begin(), tokens_.end());
   for (const std::string& special : specials) {
     if (!seen.insert(special).second)
       fail("vocabulary: the special token {:.60} is named twice", printable(special));

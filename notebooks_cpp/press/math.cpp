@@ -348,6 +348,8 @@ class Parser : LatexReader {
 }  // namespace
 
 std::string mathml(std::string_view latex, bool display) {
+  constexpr std::size_t longest = 100'000;  // one character may become fifty
+  if (latex.size() > longest) fail("math: an equation of more than {} bytes: {:.60}", longest, latex);
   return fmt::format("<math{}>{}</math>", display ? " display=\"block\"" : "",
                      Parser(latex, display).whole());
 }

@@ -1,6 +1,6 @@
 #include "notebooks_cpp/press/source.hpp"
 
-#include <algorithm>  // min
+#include <algorithm>  // min, partition_point
 #include <iterator>   // ssize
 #include <utility>    // move
 
@@ -12,7 +12,7 @@ namespace attn::press {
 namespace {
 
 constexpr int deepest = 100;
-constexpr Index most_declarations = 20'000;
+constexpr Index most_declarations = 20'000, most_names = 30;  // in a file; in one statement
 
 bool closes(std::string_view open, std::string_view close) {
   return (open == "(" && close == ")") || (open == "[" && close == "]") || (open == "{" && close == "}") ||
@@ -310,6 +310,7 @@ class Scanner {
       if (is(":")) at_ += 2;  // bits
       if (!is_any("={,;")) continue;
       if (word_at(name)) names.push_back(name);
+      if (std::ssize(names) > most_names) fail("source: a statement declares more than {} names", most_names);
       if (!is_any(",;") && head == 0) head = at_;
       while (at_ < count() && !is_any(",;}"))
         at_ = is_any("({[") ? behind_bracket(at_) : is("<") && word_at(at_ - 1) ? behind_angle(at_) : at_ + 1;
@@ -345,7 +346,10 @@ class Scanner {
     declaration.line = token(name_at).line;
     declaration.last_line = last_line_at(end);
     declaration.first_line = token(start_).line;
-    for (const Block& block : blocks_) {
+    const auto before = [&](const Block& block) { return block.last_line < token(start_).line - 1; };
+    for (auto near = std::partition_point(blocks_.begin(), blocks_.end(), before);
+         near != blocks_.end() && near->first_line <= declaration.last_line; ++near) {
+      const Block& block = *near;
       if (block.remark && block.first_line == declaration.last_line) declaration.remark = block.text;
       if (!block.remark && block.last_line == token(start_).line - 1) {
         declaration.comment = block.text;

@@ -11,6 +11,7 @@ namespace {
 
 using Kind = Token::Kind;
 constexpr std::size_t none = std::string_view::npos;
+constexpr Index most_tokens = 200'000;
 
 bool is_word(char c) { return is_name(c) || static_cast<unsigned char>(c) >= 0x80; }
 
@@ -108,6 +109,7 @@ std::vector<Token> tokens(std::string_view source) {
     std::size_t end = at + (joins_lines ? 2 : 1);
     if (source[at] == '\n') line_start = true, in_directive = false;
     if (!joins_lines && !space) {
+      if (std::ssize(result) == most_tokens) fail("source: more than {} tokens", most_tokens);
       const Extent extent = extent_at(source, at, line_start ? nullptr : &result.back());
       end = extent.end;
       line_start = false;
