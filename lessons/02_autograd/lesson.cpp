@@ -4,8 +4,8 @@
 /// backwards, the notes give the derivative of the last number with respect to all others, at about the cost
 /// of computing it once.
 ///
-/// First by hand, on plain numbers; then the library's tensors do the same; then the three rules that all of a
-/// transformer needs, for matmul, broadcasting and softmax.
+/// First by hand, on plain numbers; then the library's tensors do the same; then the three rules that all of
+/// a transformer needs, for matmul, broadcasting and softmax.
 #include <algorithm>   // max, min_element, reverse, unique
 #include <cmath>       // exp, fabs, log, tanh
 #include <functional>  // function

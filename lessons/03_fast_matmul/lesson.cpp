@@ -12,8 +12,8 @@
 /// | OpenMP | every core has rows of its own |
 /// | the library | all of it, and copies that put the pieces where they are read |
 ///
-/// The product is C (m,n) += A (m,k) B (k,n), all row-major. A FLOP is one multiplication or one addition, so a
-/// product takes 2 m k n of them.
+/// The product is C (m,n) += A (m,k) B (k,n), all row-major. A FLOP is one multiplication or one addition,
+/// so a product takes 2 m k n of them.
 #include <time.h>  // clock_gettime
 
 #include <algorithm>  // max, min

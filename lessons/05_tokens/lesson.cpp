@@ -1,6 +1,6 @@
 /// A network computes with numbers, and text is characters. In between stand two tables: a vocabulary, which
-/// cuts text into tokens and gives each a number, and an embedding, which gives each number a vector. Where to
-/// cut is a choice:
+/// cuts text into tokens and gives each a number, and an embedding, which gives each number a vector. Where
+/// to cut is a choice:
 ///
 /// - **words**: short sequences, but a new word is unknown;
 /// - **bytes**: 256 symbols write any text of any language, but sequences are long (ByT5);

@@ -99,8 +99,8 @@ Tensor six_words() {
 /// ## Every word asks
 ///
 /// In a sentence every word may ask, and every word can be asked. The simplest way: each word is its own
-/// query, its own key and its own value. That is *self-attention without weights*, softmax(x xᵀ) x. Six words,
-/// each four numbers that we can name:
+/// query, its own key and its own value. That is *self-attention without weights*, softmax(x xᵀ) x. Six
+/// words, each four numbers that we can name:
 void without_weights(Lesson& lesson) {
   const Tensor x = six_words();
   lesson.numbers(x, sentence, features, 1);
@@ -115,9 +115,9 @@ void without_weights(Lesson& lesson) {
                "scores with `cat`, {:.2f}",
                scores(cat, 2));
 
-  /// Two things are wrong. All that a word can compare is what it *is*, and `it` has no way to say that it is
-  /// *looking for an animal*. And the look is symmetric, while meaning is not: `it` needs `cat`, but `cat` does
-  /// not need `it`. So each word gets three roles:
+  /// Two things are wrong. All that a word can compare is what it *is*, and `it` has no way to say that it
+  /// is *looking for an animal*. And the look is symmetric, while meaning is not: `it` needs `cat`, but
+  /// `cat` does not need `it`. So each word gets three roles:
   ///
   /// | role | the question it answers | made by |
   /// |---|---|---|
@@ -412,10 +412,10 @@ Spread measure_spread(Index d, bool scaled, Rng rng, Index queries) {
 /// ## Why ÷ √d_k?
 ///
 /// q · k is a sum of d_k products. If the components have variance 1, so has each product, and the sum has
-/// variance d_k: its typical size is √d_k. Softmax of large scores gives nearly all to one key. What that does
-/// to learning can be measured: random queries, 64 random keys, a random wish for every weight, and the
-/// gradient that arrives at each query. *Keys looked at* is exp(entropy): 64 for an even look, 1 for a single
-/// key. *Top tenth* is the share of the whole gradient that the luckiest tenth of the queries gets.
+/// variance d_k: its typical size is √d_k. Softmax of large scores gives nearly all to one key. What that
+/// does to learning can be measured: random queries, 64 random keys, a random wish for every weight, and the
+/// gradient that arrives at each query. *Keys looked at* is exp(entropy): 64 for an even look, 1 for a
+/// single key. *Top tenth* is the share of the whole gradient that the luckiest tenth of the queries gets.
 void why_scale(Lesson& lesson) {
   std::vector<std::vector<std::string>> rows;
   std::vector<double> sizes, keys, keys_scaled;
@@ -460,8 +460,8 @@ void why_scale(Lesson& lesson) {
 /// ## Self-attention and cross-attention
 ///
 /// Nothing says that queries and keys must come from the same words. In *self-attention* they do; in
-/// *cross-attention* one sequence asks and another answers. In a translator the French words being written ask
-/// (T = 2 queries here), and the English sentence answers (S = 6 keys and values):
+/// *cross-attention* one sequence asks and another answers. In a translator the French words being written
+/// ask (T = 2 queries here), and the English sentence answers (S = 6 keys and values):
 void self_and_cross(Lesson& lesson) {
   const Tensor x = six_words(), queries = tensor({{0.1, 5, 0.1}, {5, 0.0, 0.1}});  // of lait and chat
   const Attended cross = attend(queries, matmul(x, w_key()), matmul(x, w_value()));
@@ -475,8 +475,8 @@ void self_and_cross(Lesson& lesson) {
 /// ## A bag of words
 ///
 /// Attention compares every word with every other, wherever they stand. Shuffle the words, and the outputs
-/// are the same, shuffled in the same way: attention is *permutation-equivariant*. It cannot tell `dog bites man`
-/// from `man bites dog`. Lesson 09 gives words their positions.
+/// are the same, shuffled in the same way: attention is *permutation-equivariant*. It cannot tell `dog bites
+/// man` from `man bites dog`. Lesson 09 gives words their positions.
 void order_does_not_matter(Lesson& lesson) {
   std::vector<int> order(sentence.size());
   std::iota(order.begin(), order.end(), 0);
@@ -512,9 +512,9 @@ double seconds_of(const std::function<void()>& work) {
 /// | convolution | k n d² | 1 | n/k; dilated log_k n |
 /// | restricted attention | r n d | 1 | n/r |
 ///
-/// What does a long path do? Take the simplest recurrence, state = tanh(state W + x), with random weights that
-/// are scaled to 0.9 so that the state neither dies nor explodes, and measure by its gradient how much the last
-/// output depends on each of 128 words, as a share of what the word just before it has:
+/// What does a long path do? Take the simplest recurrence, state = tanh(state W + x), with random weights
+/// that are scaled to 0.9 so that the state neither dies nor explodes, and measure by its gradient how much
+/// the last output depends on each of 128 words, as a share of what the word just before it has:
 void why_not_recurrence(Lesson& lesson) {
   const Index d = 64;
   Rng rng(lesson.seed);
@@ -545,9 +545,10 @@ void why_not_recurrence(Lesson& lesson) {
                "attention reaches the first word as well as any other; handed on from word to word, next to "
                "nothing is left of it");
 
-  /// A trained recurrence does better than a random one, and the gates of an LSTM (Hochreiter and Schmidhuber,
-  /// 1997) were invented to keep more. But the path stays long, and its steps have to wait for each other. On the
-  /// other side, attention compares all pairs: its work grows with n². What that costs here:
+  /// A trained recurrence does better than a random one, and the gates of an LSTM (Hochreiter and
+  /// Schmidhuber, 1997) were invented to keep more. But the path stays long, and its steps have to wait for
+  /// each other. On the other side, attention compares all pairs: its work grows with n². What that costs
+  /// here:
   const NoGrad no_grad;
   std::vector<std::vector<std::string>> rows;
   for (const Index n : {64, 256, 1024}) {
@@ -564,9 +565,9 @@ void why_not_recurrence(Lesson& lesson) {
   }
   lesson.table({"n", "attention: MFLOP", "time", "GFLOP/s", "recurrence: MFLOP", "time", "GFLOP/s"}, rows);
 
-  /// Attention runs its two large products at many times the speed of the recurrence's n small steps, which is
-  /// what made it trainable on large machines. But n² wins in the end: for long texts a recurrence takes less
-  /// time. What can be done about n² is lesson 18.
+  /// Attention runs its two large products at many times the speed of the recurrence's n small steps, which
+  /// is what made it trainable on large machines. But n² wins in the end: for long texts a recurrence takes
+  /// less time. What can be done about n² is lesson 18.
 }
 
 }  // namespace
@@ -588,15 +589,15 @@ int main(int argc, char** argv) {
         ///
         /// - **What is attention for?** It lets each word take information from the words that matter to it,
         ///   however far away they are, in one step.
-        /// - **What goes in, what comes out?** Queries (T, D), keys (S, D) and values (S, E). The weights are (T, S)
-        ///   and every row sums to 1; the output is (T, E), a mixture of values for each query.
+        /// - **What goes in, what comes out?** Queries (T, D), keys (S, D) and values (S, E). The weights
+        ///   are (T, S) and every row sums to 1; the output is (T, E), a mixture of values for each query.
         /// - **What goes wrong without √d_k?** For large d_k softmax gives nearly everything to one key, and
         ///   most queries get almost no gradient, so they cannot learn to look elsewhere.
         ///
         /// ## Read on
         ///
-        /// - Bahdanau, Cho and Bengio, 2014: *Neural machine translation by jointly learning to align and translate*.
-        ///   Where attention began, beside a recurrent network.
+        /// - Bahdanau, Cho and Bengio, 2014: *Neural machine translation by jointly learning to align and
+        ///   translate*. Where attention began, beside a recurrent network.
         /// - Vaswani et al., 2017: *Attention is all you need*, section 3.2. The formula of this lesson.
         /// - Jay Alammar, 2018: *The illustrated transformer*. The same in pictures.
         /// - The notebook `01_attention_by_hand`: you write the sentence and decide who asks for what.

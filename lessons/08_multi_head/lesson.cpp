@@ -1,6 +1,6 @@
-/// One attention gives one set of weights, so a token can ask one question. But a verb wants its subject *and*
-/// its object, and what it gets from one look is their average, in which nobody can tell who was who. So the
-/// channels are cut into H parts, and each part, a head, looks for itself:
+/// One attention gives one set of weights, so a token can ask one question. But a verb wants its subject
+/// *and* its object, and what it gets from one look is their average, in which nobody can tell who was who.
+/// So the channels are cut into H parts, and each part, a head, looks for itself:
 ///
 /// $$ MultiHead(x) = Concat(head_1, …, head_H) W_O,   head_h = Attention(x W_(Q,h), x W_(K,h), x W_(V,h)) $$
 ///

@@ -1,11 +1,12 @@
-/// All pieces are there: attention (06), masks (07), heads (08), positions (09), residuals and norms (10). The
-/// Transformer puts them together as a reader and a writer:
+/// All pieces are there: attention (06), masks (07), heads (08), positions (09), residuals and norms (10).
+/// The Transformer puts them together as a reader and a writer:
 ///
 /// - the **encoder** reads the source at once, every word looks at every word: (S, C) -> (S, C);
-/// - the **decoder** writes the target: each word looks at the words before it, then at the encoder's output, and
-///   guesses the next word: (T, C) -> (T, V).
+/// - the **decoder** writes the target: each word looks at the words before it, then at the encoder's
+///   output, and guesses the next word: (T, C) -> (T, V).
 ///
-/// Letters for sizes: S source time, T target time, C = d_model, H heads, D = C / H, V vocabulary; B, the batch, is 1 here.
+/// Letters for sizes: S source time, T target time, C = d_model, H heads, D = C / H, V vocabulary; B, the
+/// batch, is 1 here.
 #include <algorithm>  // max
 #include <cmath>      // exp, log, sqrt
 #include <iterator>   // ssize

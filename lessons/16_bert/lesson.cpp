@@ -1,10 +1,11 @@
 /// BERT is the encoder of the Transformer alone. Nothing is hidden from it: every word sees both sides. So it
 /// cannot write from left to right, but it can read. It is taught in two steps:
 ///
-/// 1. **pre-training** on any text, without labels: hide 15% of the words and have them guessed (masked language
-///    model), and tell whether the second of two sentences really followed the first (next sentence);
-/// 2. **fine-tuning** on a few labelled sentences, with a small new head: on [CLS] for the sentence, on every token
-///    for the words.
+/// 1. **pre-training** on any text, without labels: hide 15% of the words and have them guessed (masked
+///    language model), and tell whether the second of two sentences really followed the first (next
+///    sentence);
+/// 2. **fine-tuning** on a few labelled sentences, with a small new head: on [CLS] for the sentence, on
+///    every token for the words.
 ///
 /// Letters for sizes: B batch, T time, C channels, V vocabulary, K classes.
 #include <algorithm>  // find, max

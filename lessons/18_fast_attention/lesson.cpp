@@ -134,7 +134,11 @@ double whole_row(const std::vector<double>& scores, const std::vector<double>& v
 /// row first (its maximum and its sum), but two parts of a row, each with a maximum m, a sum ℓ of exp(s −
 /// m) and a sum o of exp(s − m) v of its own, can be merged into one:
 ///
-/// $$ m = max(m_a, m_b)    ℓ = ℓ_a·exp(m_a − m) + ℓ_b·exp(m_b − m)    o = o_a·exp(m_a − m) + o_b·exp(m_b − m) $$
+/// $$ m = max(m_a, m_b) $$
+///
+/// $$ ℓ = ℓ_a exp(m_a − m) + ℓ_b exp(m_b − m) $$
+///
+/// $$ o = o_a exp(m_a − m) + o_b exp(m_b − m) $$
 void online_softmax(Lesson& lesson) {
   const std::vector<std::string> words = {"the", "cat", "drank", "milk", "because", "it"};
   const std::vector<double> scores = {0.2, 2.4, 0.5, 1.1, 0.1, 3.0};

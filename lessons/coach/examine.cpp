@@ -94,8 +94,8 @@ class Examination {
   void name(const std::vector<Outcome>& answers) {
     using Fit = Recognised::Fit;
     for (Recognised recognised : recognise(key_, ask_mistakes(key_), answers)) {
-      // On a drawn input a mistake may even crash. So it is asked by a program of its own, this one. It has to
-      // explain the errors there, too; but who makes it may well guard a case that the mistake does not.
+      // On a drawn input a mistake may even crash. So it is asked by a program of its own, this one. It has
+      // to explain the errors there, too; but who makes it may well guard a case that the mistake does not.
       const Answers known =
           ask("/proc/self/exe", int(recognised.mistake), key_.selection, key_.chosen(), count());
       const Likeness like = likeness_on_drawn(key_, recognised, known.outcomes, answers);

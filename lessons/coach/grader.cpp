@@ -6,8 +6,8 @@
 //   grader --self-check                                   checks the exercise itself
 //
 // The same code, linked with the learner's file, is PROGRAM, which only ever answers (answering.hpp).
+#include <fcntl.h>  // open
 #include <fmt/format.h>
-#include <fcntl.h>     // open
 #include <sys/wait.h>  // waitpid
 #include <unistd.h>    // fork, pipe, alarm
 

@@ -5,12 +5,13 @@
 //                       [](Lesson& lesson) { … });
 //   }
 //
-// Most of the text stands in the lesson's source as prose (lessons/support/prose.hpp); sentences with measured
-// numbers are said with `say`. It all goes to standard output, as wide as the terminal and in colour there,
-// and plain to DIR/06_self_attention/output.txt. What each piece is (prose, table, claim, figure …) is kept in
-// lesson.json beside it, for the pages; pictures go there as PNG, and the gallery DIR/index.html is remade.
-// A claim is a fact that the lesson has just shown: it is printed with its numbers, and if it does not hold,
-// the program says so and ends with exit code 1. So running the lessons tests them.
+// Most of the text stands in the lesson's source as prose (lessons/support/prose.hpp); sentences with
+// measured numbers are said with `say`. It all goes to standard output, as wide as the terminal and in
+// colour there, and plain to DIR/06_self_attention/output.txt. What each piece is (prose, table, claim,
+// figure …) is kept in lesson.json beside it, for the pages; pictures go there as PNG, and the gallery
+// DIR/index.html is remade. A claim is a fact that the lesson has just shown: it is printed with its
+// numbers, and if it does not hold, the program says so and ends with exit code 1. So running the lessons
+// tests them.
 #pragma once
 
 #include <fmt/format.h>  // format

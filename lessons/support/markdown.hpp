@@ -1,7 +1,7 @@
 // Markdown in a terminal: the little of it that lessons use, as text to print.
 //
-// Headings, paragraphs, quotes, lists, tables, code and equations ($$ … $$). In a line, **strong** and *emphasis*
-// are shown in colour or lose their stars, $…$ loses its dollars, and `code` stays as it is.
+// Headings, paragraphs, quotes, lists, tables, code and equations ($$ … $$). In a line, **strong** and
+// *emphasis* are shown in colour or lose their stars, $…$ loses its dollars, and `code` stays as it is.
 #pragma once
 
 #include <string>       // string

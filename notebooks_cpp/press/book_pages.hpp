@@ -1,8 +1,8 @@
 // The pages of the book before they get their frame, and the frame.
 //
-// A lesson's page is what the lesson said when it ran, prose, tables, claims and pictures, with the code under
-// the prose that it follows in the source; then its exercise. A source of the library has a page of the same form. A reference page lists what the
-// headers of a folder declare.
+// A lesson's page is what the lesson said when it ran, prose, tables, claims and pictures, with the code
+// under the prose that it follows in the source; then its exercise. A source of the library has a page of
+// the same form. A reference page lists what the headers of a folder declare.
 #pragma once
 
 #include <filesystem>   // path
