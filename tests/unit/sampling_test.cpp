@@ -39,7 +39,8 @@ TEST_CASE("temperature sharpens or flattens, top-k keeps the k likeliest, top-p 
 }
 
 TEST_CASE("sampling refuses settings that make no sense") {
-  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.temperature = -1}), doctest::Contains("not 0 or more"), Error);
+  CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.temperature = -1}), doctest::Contains("not 0 or more"),
+                       Error);
   CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_k = -1}), doctest::Contains("top-k of -1"), Error);
   CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_p = 0}), doctest::Contains("top-p of 0"), Error);
   CHECK_THROWS_WITH_AS(distribution({0.5, 0.5}, {.top_p = 1.5}), doctest::Contains("top-p of 1.5"), Error);

@@ -45,8 +45,8 @@ TEST_CASE("an axis can be resized, removed and inserted anywhere") {
 }
 
 TEST_CASE("shapes that cannot be are refused") {
-  CHECK_THROWS_WITH_AS((Shape{1, 2, 3, 4, 5, 6, 7}), "shape: rank 7 is not between 0 and the 6 axes supported",
-                       Error);
+  CHECK_THROWS_WITH_AS((Shape{1, 2, 3, 4, 5, 6, 7}),
+                       "shape: rank 7 is not between 0 and the 6 axes supported", Error);
   CHECK_THROWS_WITH_AS((Shape{2, -3}), "shape: axis 1 has a negative size (-3)", Error);
   CHECK_THROWS_WITH_AS((Shape{1, 2, 3, 4, 5, 6}.inserted(0, 1)),
                        "shape: (1,2,3,4,5,6) already has 6 axes, the most supported", Error);
