@@ -23,6 +23,8 @@ struct WrongPart {
 };
 // What is true of the numbers in all of them, or "" (part_facts.cpp).
 std::string number_fact(const std::vector<WrongPart>& wrong, double tolerance);
+// What is missing or too much, where the sizes differ, or "" (length_facts.cpp).
+std::string length_fact(const std::vector<WrongPart>& wrong, double tolerance);
 // Where in the result the wrong elements lie, or "" (position_facts.cpp).
 std::string position_fact(const std::vector<WrongPart>& wrong, double tolerance);
 // Whether all wrong elements are too large, or too small, or "" (position_facts.cpp).

@@ -6,7 +6,7 @@
 namespace coach {
 namespace {
 
-constexpr int most_crashes = 6, most_printed = 1 << 16;
+constexpr int most_crashes = 6, most_printed = 1 << 16, most_blind_tries = 3;
 
 struct Frames {
   bool complete = false;  // the last frame was there
@@ -43,6 +43,7 @@ Frames read_frames(const std::string& sent, const Request& request, std::vector<
 Answers run_answers(const std::string& program, Request request, Index count) {
   Answers answers;
   answers.outcomes.resize(std::size_t(count), {.kind = Outcome::Kind::unasked});
+  int blind_tries = 0;
   for (int crashes = 0; request.from < request.until && crashes < most_crashes; ++crashes) {
     std::vector<std::string> command = request.words();
     command.insert(command.begin(), program);
@@ -56,6 +57,9 @@ Answers run_answers(const std::string& program, Request request, Index count) {
       fault = {.kind = Outcome::Kind::crashed,
                .message = "it wrote to a file descriptor that is not its own, through which answers come"};
     request.from += frames.answered;
+    // A stack that overflows while the sanitizer walks it leaves no trace. The next time it ends elsewhere.
+    if (ended.channels[1].find("<empty stack>") != std::string::npos && blind_tries++ < most_blind_tries)
+      continue;
     if (request.from < request.until) answers.outcomes[request.input(request.from, count)] = fault;
     ++request.from;
     if (fault.kind == Outcome::Kind::ran_away) break;  // each try takes its full time
