@@ -92,6 +92,7 @@ class Scanner {
       else if (!open.empty() && closes(open.back(), symbol))
         open.pop_back();
       if (open.empty()) return i + 1;
+      if (symbol == ";" && open.back() == "<") return i;  // it was a comparison
     }
     return i;
   }
@@ -327,9 +328,7 @@ class Scanner {
   // In an initialiser `<` is a template if its `>` comes before the statement ends.
   Index behind_angle(Index i) const {
     const Index behind = behind_bracket(i);
-    for (Index k = i; k < behind; ++k)
-      if (text(k) == ";") return i + 1;
-    return behind;
+    return text(behind - 1) == ">" ? behind : i + 1;
   }
 
   // The statement's tokens up to `end` are the signature.
