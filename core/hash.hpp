@@ -1,5 +1,5 @@
-// fnv1a: a short number that stands for many bytes (FNV-1a, Fowler, Noll and Vo). It tells two texts apart and
-// notices damage: if bytes of one place change, so does the number. It is no protection against malice.
+// fnv1a: a short number that stands for many bytes (FNV-1a, Fowler, Noll and Vo). It tells two texts apart
+// and notices damage: if bytes of one place change, so does the number. It is no protection against malice.
 // Cost: a byte takes about a nanosecond.
 #pragma once
 

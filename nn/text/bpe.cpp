@@ -14,8 +14,8 @@ namespace {
 
 std::uint64_t pair_key(int left, int right) { return std::uint64_t(left) << 32 | std::uint32_t(right); }
 
-// In bytes: keeps the cost of one word small, however long a line without spaces is. A character of up to four
-// bytes may begin before this and end after it.
+// In bytes: keeps the cost of one word small, however long a line without spaces is. A character of up to
+// four bytes may begin before this and end after it.
 constexpr std::size_t longest_word = 64, longest_token = longest_word + 3;
 
 }  // namespace

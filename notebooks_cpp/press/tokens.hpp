@@ -2,8 +2,8 @@
 //
 //   tokens("x = 1;  // one")   ->   word x, symbol =, number 1, symbol ;, comment // one
 //
-// Only white space stands between tokens. Text that is not C++ gives tokens, too; more than 200,000 of them are
-// an error, which keeps memory within bounds (our longest file has 10,000).
+// Only white space stands between tokens. Text that is not C++ gives tokens, too; more than 200,000 of them
+// are an error, which keeps memory within bounds (our longest file has 10,000).
 #pragma once
 
 #include <string>       // string
