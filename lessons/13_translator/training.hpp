@@ -7,9 +7,10 @@
 // and the optimizer's state is saved with the weights. So a run that was stopped ends with the same bits as
 // one that was not, on any number of threads.
 //
-// There are two files. NAME.run.safetensors is an unfinished run, with all it needs to go on: written at
-// each validation and when the program is asked to stop (Ctrl-C, SIGTERM, SIGHUP), removed at the end.
-// NAME.safetensors is a trained model, written when the training is finished: until then an older one stays.
+// There are two files. NAME.run.safetensors is an unfinished run, with all it needs to go on: written
+// at each validation and when the program is asked to stop (Ctrl-C, SIGTERM, SIGHUP), removed at the
+// end. NAME.safetensors is a trained model: written when the training is finished, so an older one
+// stays until then.
 #pragma once
 
 #include <memory>  // unique_ptr

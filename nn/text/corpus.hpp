@@ -4,11 +4,11 @@
 //   std::vector<Pair> pairs = read_aligned("news.en", "news.fr");  line by line
 //   Split split = split_by_source(pairs, {.test = 2000});
 //
-// Lines have at most 1,000,000 bytes, a file 10,000,000 lines. They end with CRLF or LF; a byte order mark
-// at the start is fine, and the last line needs no newline. Blank lines are skipped. Every kind of space
-// (French text is full of U+00A0 and U+202F) becomes a plain one, so that a model need not learn them all. A
-// line without a tab, with an empty side, or with bytes that are not UTF-8 throws an error: `file:line: what
-// is wrong`.
+// Lines have at most 1,000,000 bytes, a file 10,000,000 lines. They end with CRLF or LF; a byte order
+// mark at the start is fine, and the last line needs no newline. Blank lines are skipped. Every kind of
+// space (French text is full of U+00A0 and U+202F) becomes a plain one, so that a model need not learn
+// them all. A line without a tab, with an empty side, or with bytes that are not UTF-8 throws an error:
+// `file:line: what is wrong`.
 #pragma once
 
 #include <cstdint>  // uint64_t

@@ -199,8 +199,9 @@ bool starts_with_vowel(std::string_view word, const std::u32string& vowels) {
 }
 
 bool ends_with_vowel(std::string_view text, const std::u32string& vowels) {
-  char32_t last = 0;
-  for (const Character& c : characters(text)) last = c.code;
+  std::size_t begin = text.size();  // of its last character
+  while (begin > 0 && (static_cast<unsigned char>(text[--begin]) & 0xC0) == 0x80) continue;
+  char32_t last = text.empty() ? 0 : character_at(text, begin).code;
   if (last >= 'A' && last <= 'Z') last |= 0x20;
   return is_hangul(last) ? !has_final_consonant(last) : vowels.find(last) != std::u32string::npos;
 }

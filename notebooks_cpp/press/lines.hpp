@@ -1,7 +1,7 @@
 // Plain text in parts: its lines, its words, and kinds of characters (ASCII; other bytes are of no kind).
 #pragma once
 
-#include <algorithm>    // min
+#include <algorithm>    // count, min
 #include <cctype>       // isalnum, isalpha, isdigit, isspace
 #include <string>       // string
 #include <string_view>  // string_view
@@ -24,6 +24,7 @@ inline std::string_view trimmed(std::string_view text) {
 // Without their ends: \n, \r\n or even \r\r\n.
 inline std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
+  lines.reserve(std::count(text.begin(), text.end(), '\n') + 1);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     lines.emplace_back(text.substr(0, text.substr(0, end).find_last_not_of('\r') + 1));

@@ -15,7 +15,7 @@ class LatexReader {
  protected:
   explicit LatexReader(std::string_view latex) : latex_(latex) {}
 
-  [[noreturn]] void wrong(const std::string& what) const { fail("math: {} in `{:.200}`", what, latex_); }
+  [[noreturn]] void wrong(const std::string& what) const { fail("math: {:.200} in `{:.200}`", what, latex_); }
 
   // The parser calls itself for what is nested. Beyond some depth we refuse, or the stack would overflow.
   static constexpr int deepest = 200;

@@ -51,9 +51,10 @@ Cell cell_of_marker(std::string_view rest, const std::string& place) {
 
 bool is_commented(const Cell& cell) { return cell.kind != CellKind::code && !cell.active(); }
 
-std::string_view without_comment(std::string_view line, const std::string& place) {
+std::string_view without_comment(std::string_view line, const std::string& name, Index number) {
   if (is_blank(line)) return {};
-  if (!line.starts_with("//")) fail("{}: a line of text that does not start with //: {:.60}", place, line);
+  if (!line.starts_with("//"))
+    fail("{}:{}: a line of text that does not start with //: {:.60}", name, number, line);
   return line.substr(line.size() > 2 && line[2] == ' ' ? 3 : 2);
 }
 
@@ -65,16 +66,16 @@ std::vector<Cell> parse_percent(std::string_view text, const std::string& name) 
   std::vector<Cell> cells;
   const std::vector<std::string> lines = lines_of(text);
   for (Index i = 0; i < std::ssize(lines); ++i) {
-    const std::string place = fmt::format("{}:{}", name, i + 1);
     if (is_marker(lines[i])) {
+      const std::string place = fmt::format("{}:{}", name, i + 1);
       cells.push_back(cell_of_marker(std::string_view(lines[i]).substr(marker.size()), place));
       cells.back().line = i + 2;
     } else if (!cells.empty()) {
       Cell& cell = cells.back();
-      cell.text += is_commented(cell) ? without_comment(lines[i], place) : lines[i];
+      cell.text += is_commented(cell) ? without_comment(lines[i], name, i + 1) : lines[i];
       cell.text += '\n';
     } else if (!is_blank(lines[i])) {
-      fail("{}: a notebook begins with // %%, not with: {:.60}", place, lines[i]);
+      fail("{}:{}: a notebook begins with // %%, not with: {:.60}", name, i + 1, lines[i]);
     }
   }
   if (cells.empty()) fail("{}: no cells: a cell begins with // %%", name);

@@ -69,10 +69,15 @@ class Reader {
 
   // What a root or an index holds: a pair of brackets, or one word with its index.
   std::string group() {
-    if (here() != "(") return next();
+    if (++depth_ > 100) fail("an equation is nested more than 100 deep");
     std::string inside;
-    for (++at_; at_ < text_.size() && here() != ")";) inside += next();
-    if (at_ < text_.size()) ++at_;
+    if (here() == "(") {
+      for (++at_; at_ < text_.size() && here() != ")";) inside += next();
+      if (at_ < text_.size()) ++at_;
+    } else if (at_ < text_.size()) {
+      inside = next();
+    }
+    --depth_;
     return inside;
   }
 
@@ -98,6 +103,7 @@ class Reader {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace attn::press {
 namespace {
 
 constexpr int deepest = 100;
+constexpr Index most_in_angles = 300;                         // tokens
 constexpr Index most_declarations = 20'000, most_names = 30;  // in a file; in one statement
 
 bool closes(std::string_view open, std::string_view close) {
@@ -83,6 +84,7 @@ class Scanner {
   // Past what closes the bracket at `i`. Brackets inside count; angles only if we began with one.
   Index behind_bracket(Index i) const {
     std::vector<std::string_view> open;
+    const Index begin = i;
     const bool angles = text(i) == "<";
     for (; i < count(); ++i) {
       const std::string_view symbol = text(i);
@@ -92,6 +94,8 @@ class Scanner {
       else if (!open.empty() && closes(open.back(), symbol))
         open.pop_back();
       if (open.empty()) return i + 1;
+      // It was a comparison: an argument list has no semicolon, and ours are short.
+      if (open.back() == "<" && (symbol == ";" || i - begin > most_in_angles)) return i;
     }
     return i;
   }
@@ -183,7 +187,7 @@ class Scanner {
   bool is_type_definition() const {
     for (Index i = at_ + 1; i < count();) {
       if (text(i) == "{" || text(i) == ";") return true;
-      if (text(i) == "=") return false;
+      if (text(i) == "=" || text(i) == "}") return false;
       if (text(i) == "(" && text(i - 1) != "alignas" && text(i - 1) != "__attribute__") return false;
       i = text(i) == "(" || text(i) == "[" || text(i) == "<" ? behind_bracket(i) : i + 1;
     }
@@ -327,9 +331,7 @@ class Scanner {
   // In an initialiser `<` is a template if its `>` comes before the statement ends.
   Index behind_angle(Index i) const {
     const Index behind = behind_bracket(i);
-    for (Index k = i; k < behind; ++k)
-      if (text(k) == ";") return i + 1;
-    return behind;
+    return text(behind - 1) == ">" ? behind : i + 1;
   }
 
   // The statement's tokens up to `end` are the signature.

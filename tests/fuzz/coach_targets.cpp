@@ -1,4 +1,5 @@
-// What the coach reads: the learner's progress, a lesson's mistakes, and what an answer wrote into its pipe.
+// What the coach reads: the learner's progress, the mistakes of a lesson, and what an answer wrote into
+// its pipe.
 #include <filesystem>  // create_directories, current_path
 
 #include "core/text.hpp"  // read_file

@@ -1,7 +1,7 @@
 // Runs the fuzz targets: fuzz SECONDS [FIRST [TARGET]]. Each target is a process of its own and gets that
-// many seconds (0: no end), and its runs are numbered from FIRST (0). A failure is printed with the number
-// of its run, and `fuzz run TARGET NUMBER` repeats it alone and keeps the input as TARGET-NUMBER.input. The
-// last line is `N passed, N failed`.
+// many seconds (0: no end), and its runs are numbered from FIRST (0). A failure is printed with the number of
+// its run, and `fuzz run TARGET NUMBER` repeats it alone and keeps the input as TARGET-NUMBER.input. The last
+// line is `N passed, N failed`.
 //
 // Built with -DATTN_LIBFUZZER and clang's -fsanitize=fuzzer, libFuzzer chooses the inputs of one target,
 // which the environment names: ATTN_FUZZ=markdown.

@@ -17,7 +17,8 @@ struct Target {
   std::vector<std::string> tokens;  // that mean something to the parser: mutations put them anywhere
   // Reads the input, or throws attn::Error. Throws std::logic_error if what was read breaks a promise.
   std::function<void(const std::string& input)> read;
-  // Half of the mutants go through this: it makes a length right, so that more than the first check runs.
+  // Half of the mutants go through this: it makes a length right again, so that more than the first
+  // check runs.
   std::function<std::string(std::string input)> repair = nullptr;
 };
 

@@ -1,7 +1,7 @@
-// Kills a training with SIGKILL at random moments: kill [KILLS]. The training saves after every step, so
-// many kills hit a save. After each, the checkpoint on the disk must have the bytes that the uninterrupted
-// run had at that step; the run that goes on from there must end with the same bytes as the uninterrupted
-// one, and nothing else may be left in its folder. The last line is `N passed, N failed`.
+// Kills a training with SIGKILL at random moments: kill [KILLS]. The training saves after every step, so many
+// kills hit a save. After each, the checkpoint on the disk must have the bytes that the uninterrupted run had
+// at that step; the run that goes on from there must end with the same bytes as the uninterrupted one, and
+// nothing else may be left in its folder. The last line is `N passed, N failed`.
 #include <fcntl.h>     // open
 #include <signal.h>    // kill
 #include <sys/wait.h>  // waitpid

@@ -79,7 +79,7 @@ TEST_CASE("numbers and column labels stand over their cells") {
       Matrix{{0.25f, 0.75f}}, {.row_labels = {"q"}, .column_labels = {"key", "나는"}, .numbers = true},
       Terminal::plain);
   const std::vector<std::string> lines = lines_of(text);
-  CHECK(lines[0] == "  key   나는");
+  CHECK(lines[0] == "     key  나는");
   CHECK(lines[1] == "q   0.25  0.75");
 }
 
