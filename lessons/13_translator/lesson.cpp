@@ -25,6 +25,34 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+/// ## What it learns from
+void what_it_learns_from(Lesson& lesson, const Run& run) {
+  const Dataset& data = run.data;
+  const TransformerConfig& config = run.translator.model.config;
+  if (run.settings.is_toy())
+    lesson.say(
+        "{} pairs of sentences, {} and {}, written by a grammar of a few pages. The test is not luck: some "
+        "combinations of words ({}) stand in no training sentence, and every test sentence has one. Who has "
+        "only learned sentences by heart fails there.",
+        data.train.size(), data.source_language, data.target_language, joined(data.unseen));
+  else
+    lesson.say(
+        "{} pairs of sentences ({} of them longer than {} tokens and left out). {} sentences are kept for "
+        "the test: none of their translations was learned from.",
+        data.train.size(), run.left_out, run.settings.max_length, data.test.size());
+  for (Index i = 0; i < std::min<Index>(3, std::ssize(data.train)); ++i)
+    lesson.print("  {}\n    {}", data.train[i].source, data.train[i].target);
+  if (run.settings.vocabulary == "word")
+    lesson.say("A token is a word or a sign. Where spaces are not as usual the token says so: {}.",
+               run.settings.pair == "en-ko" ? "`+는` has none in front" : "`_?` has one in front");
+  lesson.say(
+      "{} tokens to read and {} to write ({}); {} channels, {} heads, {} + {} layers, {} numbers to learn.",
+      config.source_vocabulary, config.vocabulary,
+      config.share_embeddings ? "pieces of words, the same for both" : "words and signs", config.d_model,
+      config.heads, config.encoder_layers, config.decoder_layers,
+      parameters_of(run.translator.model).count());
+}
+
 // Two sentences of different length make one rectangle, filled up with <pad>. Three masks keep the filling,
 // and the future, out of sight. One of them, as a picture of what sentence 0 may look at: 1 is visible.
 viz::Matrix visible(const Mask& mask, Index queries, Index keys) {
@@ -173,36 +201,6 @@ void how_bleu_counts(Lesson& lesson) {
                brevity);
 }
 
-// The story
-
-/// ## What it learns from
-void what_it_learns_from(Lesson& lesson, const Run& run) {
-  const Dataset& data = run.data;
-  const TransformerConfig& config = run.translator.model.config;
-  if (run.settings.is_toy())
-    lesson.say(
-        "{} pairs of sentences, {} and {}, written by a grammar of a few pages. The test is not luck: some "
-        "combinations of words ({}) stand in no training sentence, and every test sentence has one. Who has "
-        "only learned sentences by heart fails there.",
-        data.train.size(), data.source_language, data.target_language, joined(data.unseen));
-  else
-    lesson.say(
-        "{} pairs of sentences ({} of them longer than {} tokens and left out). {} sentences are kept for "
-        "the test: none of their translations was learned from.",
-        data.train.size(), run.left_out, run.settings.max_length, data.test.size());
-  for (Index i = 0; i < std::min<Index>(3, std::ssize(data.train)); ++i)
-    lesson.print("  {}\n    {}", data.train[i].source, data.train[i].target);
-  if (run.settings.vocabulary == "word")
-    lesson.say("A token is a word or a sign. Where spaces are not as usual the token says so: {}.",
-               run.settings.pair == "en-ko" ? "`+는` has none in front" : "`_?` has one in front");
-  lesson.say(
-      "{} tokens to read and {} to write ({}); {} channels, {} heads, {} + {} layers, {} numbers to learn.",
-      config.source_vocabulary, config.vocabulary,
-      config.share_embeddings ? "pieces of words, the same for both" : "words and signs", config.d_model,
-      config.heads, config.encoder_layers, config.decoder_layers,
-      parameters_of(run.translator.model).count());
-}
-
 // Trains, and shows everything there is to see. `command`: how this program was called.
 int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   const Settings& settings = run.settings;
@@ -320,7 +318,7 @@ int use_command(const Settings& asked, const std::string& program) {
   if (path == asked.run_path()) fmt::print(stderr, "13_translator: {} is not done training\n", path);
   if (settings.command == "translate") return talk(translator, settings);
   Lesson lesson = lesson_for(settings);
-  /// ## Sentences it has never seen
+  lesson.section("Sentences it has never seen");
   evaluate(lesson, translator, make_dataset(settings), {settings.beam, settings.length_penalty});
   return 0;
 }

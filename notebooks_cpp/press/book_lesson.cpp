@@ -1,6 +1,6 @@
 #include <fmt/format.h>  // format
 
-#include <algorithm>          // all_of, max
+#include <algorithm>          // all_of, find_if, max
 #include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
 #include <regex>              // regex, sregex_iterator
@@ -170,15 +170,18 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
   Ids ids;
   Told told(output, page, text, ids);
   std::string body;
-  Index block = 0;
   for (Index i = 0; i < std::ssize(records); ++i) {
     const bool drawn_again = records[i]["kind"] == "drawing" && i + 1 < std::ssize(records) &&
                              records[i + 1]["kind"] == "figure";  // in the terminal, and as a picture
     if (!drawn_again) body += told.html(records[i]);
-    if (records[i]["kind"] != "prose" || block >= std::ssize(blocks)) continue;
-    const Prose& here = blocks[block++];
-    const Index first = std::max(here.line + here.lines, includes.last + 1),
-                last = block < std::ssize(blocks) ? blocks[block].line - 1 : std::ssize(lines);
+    if (records[i]["kind"] != "prose") continue;
+    const auto here = std::find_if(blocks.begin(), blocks.end(), [&](const Prose& block) {
+      return records[i].value("line", Index{0}) == block.line;
+    });
+    if (here == blocks.end()) continue;
+    const auto next = here + 1;
+    const Index first = std::max(here->line + here->lines, includes.last + 1),
+                last = next == blocks.end() ? std::ssize(lines) : next->line - 1;
     body += folded_code(code, lines, first, last);
   }
 

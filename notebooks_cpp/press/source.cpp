@@ -56,6 +56,8 @@ class Scanner {
       scope({}, false);
       ++at_;  // a brace too many: not in this project, but no reason to stop
     }
+    for (Index i = 0; i < std::ssize(found_); ++i)
+      if (remarks_[i]) found_[i].remark = remarks_[i]->text;
     return std::move(found_);
   }
 
@@ -348,12 +350,20 @@ class Scanner {
     declaration.line = token(name_at).line;
     declaration.last_line = last_line_at(end);
     declaration.first_line = token(start_).line;
+    // Of several statements on a line, the comment above belongs to the first, a remark to the last.
+    const bool begins_line = start_ == 0 || last_line_at(start_ - 1) < token(start_).line;
+    const Block* remark = nullptr;
     const auto before = [&](const Block& block) { return block.last_line < token(start_).line - 1; };
     for (auto near = std::partition_point(blocks_.begin(), blocks_.end(), before);
          near != blocks_.end() && near->first_line <= declaration.last_line; ++near) {
       const Block& block = *near;
-      if (block.remark && block.first_line == declaration.last_line) declaration.remark = block.text;
-      if (!block.remark && block.last_line == token(start_).line - 1) {
+      if (block.remark && block.first_line == declaration.last_line) {
+        for (; remarked_ < std::ssize(found_) && remarked_by_ != start_; ++remarked_)
+          if (found_[remarked_].last_line == declaration.last_line) remarks_[remarked_] = nullptr;
+        remarked_by_ = start_;
+        remark = &block;
+      }
+      if (begins_line && !block.remark && block.last_line == token(start_).line - 1) {
         declaration.comment = block.text;
         declaration.first_line = block.first_line;
       }
@@ -361,6 +371,7 @@ class Scanner {
     declaration.after_blank =
         first_ || declaration.first_line == 1 || lines_[declaration.first_line - 2].empty();
     found_.push_back(std::move(declaration));
+    remarks_.push_back(remark);
     return found_.back();
   }
 
@@ -379,8 +390,10 @@ class Scanner {
   std::vector<Token> tokens_;
   std::vector<Block> blocks_;
   std::vector<Declaration> found_;
-  Index at_ = 0, start_ = 0;  // the token that is read; the first of its statement
-  bool first_ = false;        // the statement is the first of its scope
+  std::vector<const Block*> remarks_;  // of each, or null; copied once the last statement of a line is known
+  Index at_ = 0, start_ = 0;           // the token that is read; the first of its statement
+  Index remarked_ = 0, remarked_by_ = -1;  // the first found with the last remark; the start of its statement
+  bool first_ = false;                     // the statement is the first of its scope
   int depth_ = 0;
 };
 

@@ -84,6 +84,19 @@ TEST_CASE("a comment belongs to what it stands at, and to nothing else") {
   CHECK((found[0].after_blank && !found[1].after_blank && !found[2].after_blank && found[3].after_blank));
 }
 
+TEST_CASE("of several statements on a line, the comment above is the first's, a remark the last's") {
+  const std::vector<Declaration> found =
+      declarations("// above\nint a; int b, c; int f() { return 1; }  // behind\nint d;  // d's\nint e;\n");
+  REQUIRE(found.size() == 6);
+  CHECK(found[0].comment == "above");
+  CHECK(found[1].comment == "");
+  for (const Index i : {0, 1, 2}) CHECK(found[i].remark == "");
+  CHECK(found[3].remark == "behind");
+  CHECK(found[4].remark == "d's");
+  CHECK(found[5].remark == "");
+  CHECK(declarations("int a, b;  // both\n")[0].remark == "both");
+}
+
 TEST_CASE("members have their class as scope, and private ones are internal") {
   const std::vector<Declaration> found = declarations(
       "namespace attn::viz {\nclass A : public B<int> {\n  int hidden();\n public:\n  explicit A(int n) : "
