@@ -25,6 +25,12 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+std::string joined(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 /// ## What it learns from
 void what_it_learns_from(Lesson& lesson, const Run& run) {
   const Dataset& data = run.data;
@@ -67,12 +73,6 @@ Words labels(const Vocabulary& vocabulary, const IntTensor& ids, Index row) {
   Words words;
   for (Index t = 0; t < ids.shape()[1]; ++t) words.push_back(vocabulary.label(ids(row, t)));
   return words;
-}
-
-std::string joined(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 /// ## Two sentences, one batch, three masks
