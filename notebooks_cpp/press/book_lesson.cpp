@@ -22,6 +22,9 @@ using nlohmann::json;
 
 namespace {
 
+// Lines as they were printed; lines after lines go on in the same box.
+const std::string output_begin = "<pre class=\"output\">", output_end = "</pre>\n";
+
 // What a lesson kept of its run: an array of records, each with its kind.
 json read_records(const fs::path& file) {
   const json records = json::parse(read_file(file), nullptr, false);
@@ -49,7 +52,7 @@ class Told {
     if (kind == "figure") return figure(record);
     if (kind == "try") return suggestions(record);
     if (kind == "lines" || kind == "drawing")
-      return "<pre class=\"output\">" + escape_html(string(record, "text")) + "</pre>\n";
+      return output_begin + escape_html(string(record, "text")) + output_end;
     return "";
   }
 
@@ -173,7 +176,10 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
   for (Index i = 0; i < std::ssize(records); ++i) {
     const bool drawn_again = records[i]["kind"] == "drawing" && i + 1 < std::ssize(records) &&
                              records[i + 1]["kind"] == "figure";  // in the terminal, and as a picture
-    if (!drawn_again) body += told.html(records[i]);
+    const std::string html = drawn_again ? "" : told.html(records[i]);
+    const bool goes_on = i > 0 && records[i]["kind"] == "lines" && records[i - 1]["kind"] == "lines";
+    if (goes_on) body.replace(body.size() - output_end.size(), output_end.size(), "\n");
+    body += goes_on ? html.substr(output_begin.size()) : html;
     if (records[i]["kind"] != "prose") continue;
     const auto here = std::find_if(blocks.begin(), blocks.end(), [&](const Prose& block) {
       return records[i].value("line", Index{0}) == block.line;

@@ -70,6 +70,7 @@ const char* const lesson_records = R"([
 {"kind":"paragraph","text":"1 < 2"},
 {"kind":"drawing","text":"drawn once"},
 {"kind":"lines","text":"as it is"},
+{"kind":"lines","text":"and < more"},
 {"kind":"try","suggestions":[{"change":"Change it.","effect":"It changes."}]}
 ])";
 
@@ -168,7 +169,7 @@ TEST_CASE("a lesson's page has what it said, its code under the prose, and its p
   // What a picture shows is not drawn in characters once more.
   CHECK_FALSE(contains(page, "drawn twice"));
   CHECK(contains(page, "<pre class=\"output\">drawn once</pre>"));
-  CHECK(contains(page, "<pre class=\"output\">as it is</pre>"));
+  CHECK(contains(page, "<pre class=\"output\">as it is\nand &lt; more</pre>"));
   CHECK(contains(page, "<li>Change it.<br><span class=\"soft\">→ It changes.</span></li>"));
   // Each block is followed by its code, and that by what the code said.
   const auto order = {"makes one",  "id=\"L8\"",  "The <em>future",
