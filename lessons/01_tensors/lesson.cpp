@@ -16,7 +16,7 @@ namespace {
 const std::vector<std::string> people = {"Anna", "Ben", "Clara"};
 const std::vector<std::string> goods = {"apples", "bread", "milk", "eggs"};
 
-// What three people buy: one row a person, one column a thing.
+// What three people buy: a row for each person, a column for each thing.
 Tensor baskets() {
   return tensor({{4, 1, 2, 0},     // Anna
                  {0, 2, 1, 6},     // Ben
@@ -258,7 +258,8 @@ void matrix_product(Lesson& lesson) {
   Rng rng(lesson.seed);
   const Tensor sentences = normal({B, T, C}, rng), weight = normal({C, N}, rng), bias = normal({N}, rng);
   lesson.say(
-      "A layer of a network is just this. {} sentences of {} words, {} numbers a word: a tensor (B,T,C) = "
+      "A layer of a network is just this. {} sentences of {} words, {} numbers for each word: a tensor "
+      "(B,T,C) = "
       "{}. One product with a weight {} and one broadcast of a bias {} work on every word of every "
       "sentence:",
       B, T, C, sentences.shape().str(), weight.shape().str(), bias.shape().str());

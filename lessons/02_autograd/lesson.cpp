@@ -177,7 +177,8 @@ void by_hand(Lesson& lesson) {
   const double h = 1e-4, now = example_loss(3, 2, 5), up = example_loss(3 + h, 2, 5);
   lesson.say(
       "It is {:.0f}. If w were {} larger, it would be {:.7f}: it grows {:.2f} times as much as w. That "
-      "ratio is the derivative of the loss by w. To nudge each number in turn works, but a model with a "
+      "ratio is the derivative of the loss with respect to w. To nudge each number in turn works, but a "
+      "model with a "
       "million weights would have to run a million times for one step.",
       now, h, up, (up - now) / h);
 

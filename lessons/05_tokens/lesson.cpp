@@ -246,7 +246,7 @@ void three_ways(Lesson& lesson) {
   const double by_word = mean_length(words);
   lesson.claim(
       shorter && lengths.back() < lengths[0] / 2 && lengths[0] == mean_length(bytes),
-      "from bytes ({:.1f} tokens a sentence) to {:.1f}; whole words take {:.1f}, with a vocabulary of {}",
+      "from bytes ({:.1f} tokens per sentence) to {:.1f}; whole words take {:.1f}, with a vocabulary of {}",
       lengths[0], lengths.back(), by_word, words.size());
   const std::vector<viz::Series> series = {
       {.name = "byte pair encoding", .y = lengths, .x = sizes, .points = true}};

@@ -434,7 +434,7 @@ int main(int argc, char** argv) {
              {"In leak_detector, make three blocks of the two (small_stack(lesson.seed, 3)).",
               "Three diagonals of the future shine through, and the claim that output 0 does not know token "
               "3 fails."},
-             {"In half_random_text, draw every letter by lot (write `true` for `t == 0 || rng.below(2)`).",
+             {"In half_random_text, draw every letter at random (write `true` for `t == 0 || rng.below(2)`).",
               "The honest model can do no better than blind guessing, 2.08 (so the claim about the floor "
               "fails); the leaking one is still near 0."}});
       });

@@ -287,7 +287,7 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
     steps.push_back(double(point.step)), unseen.push_back(point.loss);
   const viz::ChartOptions chart{.title = "Learning to guess the next character",
                                 .x_title = "step",
-                                .y_title = "cross-entropy (nats a character)",
+                                .y_title = "cross-entropy (nats per character)",
                                 .y_low = 0,
                                 .y_guides = {{.at = pair_loss, .label = "counting pairs"}}};
   const std::vector<viz::Series> series = {{.name = "training", .y = losses, .smooth = 0.9},
