@@ -17,7 +17,7 @@ CPPFLAGS := -I. -MMD -MP
 CXXFLAGS := -std=c++20 -O3 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp
 # g++ 12 takes "a" + std::string for overlapping memory: not ours, and not true.
 CXXFLAGS += $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),,-Wno-restrict)
-LDLIBS   := -lfmt
+LDLIBS   := -lfmt -lutf8proc
 ifeq ($(VARIANT),double)
   CPPFLAGS += -DATTN_DOUBLE
 endif
