@@ -84,9 +84,11 @@ TransformerConfig llama_settings(const Settings& given) {
   RopeOptions rope{.base = given.number("rope_theta", 10000), .halves = true};
   if (given.has("rope_scaling")) {
     const json& scaling = given.at("rope_scaling");
-    const std::string type = scaling.is_object() ? scaling.value("rope_type", scaling.value("type", "")) : "";
-    if (type != "linear" && type != "default") given.refuse("rope_scaling", "linear scaling or none");
-    if (type == "linear") rope.stretch = scaling.value("factor", 1.0);
+    const json kind =
+        !scaling.is_object() ? json() : scaling.value("rope_type", scaling.value("type", json()));
+    const bool linear = kind == "linear" && scaling.contains("factor") && scaling["factor"].is_number();
+    if (!linear && kind != "default") given.refuse("rope_scaling", "linear scaling or none");
+    if (linear) rope.stretch = scaling["factor"];
   }
   if (given.flag("attention_bias", false)) given.refuse("attention_bias", "false");
   return {

@@ -17,8 +17,7 @@ int Pieces::at(std::string_view piece) const {
   return id;
 }
 
-void Pieces::put(std::string piece, int id) {
-  constexpr int most = 1 << 24;
+void Pieces::put(std::string piece, Index id) {
   constexpr std::size_t longest = 1024;
   if (id < 0 || id >= most) fail("tokenizer: the piece '{:.60}' has the id {}", piece, id);
   if (piece.size() > longest)
@@ -27,10 +26,10 @@ void Pieces::put(std::string piece, int id) {
   if (!list[id].empty() && list[id] != piece)
     fail("tokenizer: the id {} is that of '{:.60}' and of '{:.60}'", id, list[id], piece);
   list[id] = piece;
-  ids.insert_or_assign(std::move(piece), id);
+  ids.insert_or_assign(std::move(piece), int(id));
 }
 
-void Pieces::put_special(std::string piece, int id) {
+void Pieces::put_special(std::string piece, Index id) {
   if (piece.empty()) fail("tokenizer: a special token without a name has the id {}", id);
   put(piece, id);
   if (std::find(specials.begin(), specials.end(), piece) == specials.end()) specials.push_back(piece);

@@ -31,12 +31,13 @@ struct Pieces {
   std::vector<std::string> list;
   StringMap<int> ids;
   std::vector<std::string> specials;
+  Index most = 1 << 20;  // ids below this only: the file decides, so that no id asks for memory without end
 
   int size() const { return int(list.size()); }
   int find(std::string_view piece) const;  // -1 if there is none
   int at(std::string_view piece) const;    // throws if there is none
-  void put(std::string piece, int id);     // throws if another piece has this id
-  void put_special(std::string piece, int id);
+  void put(std::string piece, Index id);   // throws if another piece has this id
+  void put_special(std::string piece, Index id);
 };
 
 class Tokenizer {
@@ -78,8 +79,9 @@ std::unique_ptr<Tokenizer> unigram(Pieces pieces, const std::vector<double>& sco
 // SentencePiece with BPE; characters without a piece are written as bytes, <0x0A>.
 std::unique_ptr<Tokenizer> sentence_bpe(Pieces pieces, const MergeTable& merges, int unknown);
 
-// Reads the files of a model's folder; throws, listing the names it looked for, if there are none.
-std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder);
+// Reads the files of a model's folder, or one tokenizer.json; throws, listing the names it looked for, if there
+// are none.
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& place);
 // llama2.c's tokenizer.bin, which does not say how many pieces it has.
 std::unique_ptr<Tokenizer> load_llama2c_tokenizer(const std::filesystem::path& file, Index vocabulary);
 

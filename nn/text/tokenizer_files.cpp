@@ -1,5 +1,5 @@
 // The files that published models keep their tokenizers in.
-#include <algorithm>          // sort
+#include <algorithm>          // clamp, find, min, stable_sort
 #include <cstring>            // memcpy
 #include <nlohmann/json.hpp>  // json
 
@@ -54,12 +54,16 @@ std::pair<std::string, std::string> merge_of(const json& entry) {
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
+// Ids may have gaps, but not many more than there are pieces.
+Index most_ids(const json& vocabulary) { return 1000 + 4 * Index(vocabulary.size()); }
+
 Pieces pieces_of(const json& vocabulary) {
   if (!vocabulary.is_object()) fail("tokenizer: its vocabulary is not an object of pieces and ids");
   Pieces pieces;
+  pieces.most = most_ids(vocabulary);
   for (const auto& [piece, id] : vocabulary.items()) {
     if (!id.is_number_integer()) fail("tokenizer: the id of '{:.60}' is not a whole number", piece);
-    pieces.put(piece, id.get<int>());
+    pieces.put(piece, id.get<Index>());
   }
   return pieces;
 }
@@ -95,6 +99,7 @@ std::unique_ptr<Tokenizer> from_tokenizer_json(const fs::path& file) {
 
   Pieces pieces;
   std::vector<double> scores;
+  pieces.most = most_ids(vocabulary);
   if (vocabulary.is_array()) {  // Unigram: [["▁the", -3.2], …]
     for (const json& entry : vocabulary) {
       if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
@@ -110,7 +115,7 @@ std::unique_ptr<Tokenizer> from_tokenizer_json(const fs::path& file) {
     if (!within(added, {"content"}).is_string() || !within(added, {"id"}).is_number_integer())
       fail("{}: an added token has no content or no id", file.string());
     specials.push_back(added["content"]);
-    pieces.put_special(added["content"], added["id"].get<int>());
+    pieces.put_special(added["content"], added["id"].get<Index>());
   }
   scores.resize(pieces.size());  // added tokens are never found by score: encode takes them out first
 
@@ -122,7 +127,9 @@ std::unique_ptr<Tokenizer> from_tokenizer_json(const fs::path& file) {
   }
   const json& unknown = within(model, {type == "Unigram" ? "unk_id" : "unk_token"});
   if (type == "Unigram")
-    return unigram(std::move(pieces), scores, unknown.is_number_integer() ? unknown.get<int>() : 0);
+    return unigram(
+        std::move(pieces), scores,
+        unknown.is_number_integer() ? int(std::clamp<Index>(unknown.get<Index>(), -1, pieces.size())) : 0);
   if (type == "BPE" &&
       (mentions_byte_level(within(all, {"pre_tokenizer"})) || mentions_byte_level(within(all, {"decoder"}))))
     return make_byte_level(pieces, specials, merges);
@@ -140,6 +147,7 @@ std::unique_ptr<Tokenizer> from_tokenizer_json(const fs::path& file) {
 }  // namespace
 
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder) {
+  if (fs::is_regular_file(folder)) return from_tokenizer_json(folder);
   const auto has = [&](const char* name) { return fs::exists(folder / name); };
   if (has("tokenizer.json")) return from_tokenizer_json(folder / "tokenizer.json");
   if (has("vocab.json") && has("merges.txt")) {
