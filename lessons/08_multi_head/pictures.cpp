@@ -11,7 +11,7 @@ namespace {
 
 constexpr double cell = 34, gap = 14, head_height = 208, top = 134;
 
-// A matrix as a grid of numbers; columns of head h have its colour (color_of(column) is the palette's number, or -1).
+// A matrix as a grid of numbers, each column in a colour of the palette: color_of(column), or grey for -1.
 template <class ColorOf>
 void draw_grid(viz::Image& image, viz::Point corner, const Tensor& matrix, const std::string& name,
                const ColorOf& color_of) {

@@ -14,13 +14,13 @@ struct HeadNumbers {
   Tensor query, key, value, weights, output;
 };
 
-// The whole way with all its numbers: x (T, C), the heads side by side below each other, Concat(…) (T, C), W_O
-// (C, C) and the result (T, C).
+// The whole way with all its numbers: x (T, C), the heads below each other, Concat(…) (T, C), W_O (C, C) and
+// the result (T, C).
 viz::Image split_and_join(const std::vector<std::string>& words, const Tensor& x,
                           const std::vector<HeadNumbers>& heads, const Tensor& joined, const Tensor& w_output,
                           const Tensor& output);
 
-// Attention maps (T, T), a row of them for each layer and a column for each head, with the tokens at the edges.
+// Attention maps (T, T), a row of them for each layer and a column for each head, tokens at the edges.
 viz::Image head_grid(const std::vector<std::vector<viz::Matrix>>& layers,
                      const std::vector<std::string>& tokens, int cell);
 
