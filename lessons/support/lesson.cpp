@@ -165,7 +165,7 @@ void Lesson::numbers(const Tensor& matrix, const std::vector<std::string>& row_l
   for (Index i = 0; i < matrix.shape()[0]; ++i) {
     rows.push_back({row_labels.empty() ? fmt::format("[{}]", i) : row_labels[i]});
     for (Index j = 0; j < matrix.shape()[1]; ++j)
-      rows.back().push_back(fmt::format("{:.{}f}", matrix(i, j), decimals));
+      rows.back().push_back(without_minus_zero(fmt::format("{:.{}f}", matrix(i, j), decimals)));
   }
   table(header, rows);
 }
