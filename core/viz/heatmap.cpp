@@ -29,8 +29,8 @@ struct CellSize {
   int width, height;
 };
 
-// The cells of a matrix, each in color(row, column). Those of a sequential map, and not faded, keep their colours
-// on dark paper.
+// The cells of a matrix, each in color(row, column). Those of a sequential map keep their colours on dark
+// paper, unless they are faded.
 template <class ColorOf, class IsFaded>
 void draw_cells(Image& image, const Matrix& matrix, Point corner, CellSize cell, const ColorOf& color,
                 const IsFaded& faded, const std::string& name, const HeatmapOptions& options) {

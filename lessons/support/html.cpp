@@ -10,8 +10,8 @@ namespace attn {
 
 namespace {
 
-// A reader who has chosen light or dark on a page (data-theme) gets that on all pages, others what their system says.
-// A picture that was drawn twice shows the one of its two drawings that fits.
+// A reader who has chosen light or dark (data-theme) gets that on all pages, others what their system says.
+// Of a picture that was drawn twice the page shows the one that fits.
 constexpr const char* base_style =
     R"(:root { color-scheme: light dark; --page: light-dark(#f6f7f9, #14171c); --card: light-dark(#fff, #1e2229); --ink: light-dark(#242933, #e6e9ee); --soft: light-dark(#5a6370, #9aa4b2); --line: light-dark(#e1e4ea, #323842); --accent: light-dark(#235dc0, #7fb0ff); }
 :root[data-theme=light] { color-scheme: light; } :root[data-theme=dark] { color-scheme: dark; }

@@ -36,8 +36,8 @@ json read_records(const fs::path& file) {
   return records;
 }
 
-// A list of questions, in bold, with their answers: each answer folded under its question. What follows the next
-// heading stays as it is.
+// A list of questions, in bold, with their answers: each answer folded under its question. What follows the
+// next heading stays as it is.
 std::string with_folded_answers(const std::string& html) {
   static const std::regex question("<li>(?:<p>)?<strong>([^<]*)</strong>"), end("</li>"), list("</?ul>\n?");
   const std::size_t next = std::min(html.find("<h2", html.find("</h2>")), html.size());

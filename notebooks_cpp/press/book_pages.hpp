@@ -17,8 +17,8 @@
 
 namespace attn::press {
 
-// What the search knows by name; the text of pages is found besides. `kind` ("function", "exercise") and `text` are
-// shown; `full` is searched as well, and shown where it was found.
+// What the search knows by name; the text of pages is found besides. `kind` ("function", "exercise") and
+// `text` are shown; `full` is searched as well, and shown where it was found.
 struct Entry {
   std::string name, kind, text,
       id;  // the id of its place on the page, "" for the page, or an address in the book
@@ -59,10 +59,10 @@ std::string reference_address(const std::string& folder);  // "reference/core-vi
 // Where the book keeps a picture: "pictures/06_self_attention/attention.png".
 std::string picture_address(const std::filesystem::path& picture);
 
-// What the book is, and its table of contents. `has_live_page`: the page that computes is there, beside the book.
+// What the book is, and its table of contents. `has_live_page`: out/live/index.html is there to link to.
 BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, bool has_live_page);
-// The files of a lesson must have been added to `sources`. `output` is the lesson's folder in out/. What has no
-// lesson.cpp among the sources is a milestone, and shows no code.
+// The files of a lesson must have been added to `sources`. `output` is the lesson's folder in out/. What has
+// no lesson.cpp among the sources is a milestone, and shows no code.
 BookPage lesson_page(const std::filesystem::path& folder, const std::filesystem::path& output,
                      const std::filesystem::path& grader, const Sources& sources);
 // A source with its comments beside it, what it declares, and who includes it.

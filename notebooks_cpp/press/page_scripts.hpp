@@ -67,7 +67,7 @@ constexpr const char* read_prose = R"((() => {
   return [...faults];
 }))";
 
-// () -> what does not answer: it does what a reader would, with pointer and keys, and says what did not happen.
+// () -> what does not answer: it does what a reader would, with pointer and keys, and says what fails.
 constexpr const char* use_page = R"((async () => {
   const faults = [], all = (selector, from = document) => [...from.querySelectorAll(selector)];
   const pause = (time = 30) => new Promise(done => setTimeout(done, time));
