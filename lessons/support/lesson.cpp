@@ -255,4 +255,10 @@ viz::Matrix matrix_of(const Tensor& tensor, std::initializer_list<Index> leading
   return viz::Matrix(tensor.shape()[-2], tensor.shape()[-1], tensor.data() + offset);
 }
 
+std::string grouped(Index number) {
+  std::string digits = fmt::format("{}", number);
+  for (Index at = std::ssize(digits) - 3; at > (number < 0); at -= 3) digits.insert(at, ",");
+  return digits;
+}
+
 }  // namespace attn

@@ -101,4 +101,6 @@ int run_lesson(int argc, char** argv, const LessonInfo& info, const std::functio
 // For pictures of tensors: a matrix as it is, or part of a larger tensor by its leading indices.
 viz::Matrix matrix_of(const Tensor& tensor, std::initializer_list<Index> leading = {});
 
+std::string grouped(Index number);  // 63,082,496
+
 }  // namespace attn
