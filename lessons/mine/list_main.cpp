@@ -24,7 +24,7 @@ int list() {
     int yours = 0, all = 0;
     std::map<std::string, int> missing;  // functions by lesson
     for (const AskedFor& function : functions()) {
-      if (!function.used_by(milestone.number)) continue;
+      if (!function.used_by(milestone.number) || function.number() > milestone.after) continue;
       ++all;
       if (passed(progress, function))
         ++yours;

@@ -1,10 +1,11 @@
 #include "lessons/mine/milestone.hpp"
 
-#include <algorithm>  // max, min, sort
+#include <algorithm>  // max, min, replace_if, sort
+#include <cctype>     // isalnum
 #include <cmath>      // fabs
 #include <map>        // map
-#include <memory>     // unique_ptr
 #include <numeric>    // accumulate
+#include <sstream>    // istringstream
 
 namespace attn::mine {
 namespace {
@@ -53,6 +54,11 @@ std::string what_it_did(const Trained& without, const Trained& with, const Mista
   if (!with.stopped.empty())
     return fmt::format("The training came to an end after {} steps: {}.", with.losses.size(), with.stopped);
   const double before = without.last_loss(), after = with.last_loss();
+  if (without.losses.size() == 1)
+    return std::fabs(after - before) < 0.01 * before + 1e-4
+               ? fmt::format("These two sentences cost {:.4f} nats per word as before: nothing to be seen.",
+                             after)
+               : fmt::format("The right words now cost {:.3f} nats each instead of {:.3f}.", after, before);
   const std::string losses = fmt::format("The loss ends at {:.3f} instead of {:.3f}", after, before);
   const std::string scores =
       fmt::format("{} instead of {} {}", percent(with.score), percent(without.score), text.score);
@@ -74,8 +80,9 @@ int run_milestone(int argc, char** argv, int number, const std::string& question
   const auto add_options = [&](Options& options) {
     options.add("--parts", &settings.parts,
                 {.value = "LIST", .help = "whose parts to use: \"softmax=ours,product=multiply_ikj\""});
-    options.add("--mistake", &settings.mistake,
-                {.value = "NAME", .help = "a known mistake to put in: \"scores: no scaling\""});
+    options.add(
+        "--mistake", &settings.mistake,
+        {.value = "NAMES", .help = "a known mistake to put in, or several: \"scores: no scaling; …\""});
     options.add("--solutions", &settings.solutions, {.help = "as if our solutions were your files"});
     options.add("--checked", &settings.checked, {.help = "check every t(i, j) and v[i] of your code (slow)"});
   };
@@ -83,11 +90,15 @@ int run_milestone(int argc, char** argv, int number, const std::string& question
     PartsSettings plain = settings;
     plain.mistake.clear();
     const Parts parts(plain);
-    std::unique_ptr<const Parts> mistaken;
-    if (!settings.mistake.empty()) mistaken = std::make_unique<const Parts>(settings);
+    Mistaken mistaken;
+    std::istringstream names(settings.mistake);
+    for (PartsSettings one = settings; std::getline(names, one.mistake, ';');) {
+      one.mistake.erase(0, one.mistake.find_first_not_of(' '));
+      mistaken.push_back(std::make_unique<const Parts>(one));
+    }
     show_parts(lesson, parts);
     watch_parts(lesson.fast ? 3 : 10);
-    body(lesson, parts, mistaken.get());
+    body(lesson, parts, mistaken);
   });
 }
 
@@ -118,10 +129,12 @@ void show_mistake(Lesson& lesson, const Parts& mistaken, const Trained& without,
                   const MistakeText& text) {
   const AnyPart& part = mistaken_part(mistaken);
   lesson.section(fmt::format("With a mistake in {}: {}", part.asked.name, part.mistake));
-  std::vector<viz::Image> pictures = {viz::line_chart(
-      {{.name = "as it should be", .y = without.losses, .smooth = 0.9},
-       {.name = part.mistake, .y = with.losses, .smooth = 0.9}},
-      {.title = "The same training twice", .x_title = "step", .y_title = "loss", .width = 560})};
+  std::vector<viz::Image> pictures;
+  if (without.losses.size() > 1)
+    pictures = {viz::line_chart(
+        {{.name = "as it should be", .y = without.losses, .smooth = 0.9},
+         {.name = part.mistake, .y = with.losses, .smooth = 0.9}},
+        {.title = "The same training twice", .x_title = "step", .y_title = "loss", .width = 560})};
   const auto map = [&](const viz::Matrix& matrix, const std::string& title) {
     return viz::heatmap(matrix, {.title = title,
                                  .x_title = text.x_title,
@@ -135,8 +148,10 @@ void show_mistake(Lesson& lesson, const Parts& mistaken, const Trained& without,
     pictures.push_back(map(without.map, text.map_title));
     pictures.push_back(map(with.map, "with the mistake"));
   }
-  lesson.picture("mistake.png",
-                 viz::row(pictures, {.title = fmt::format("{}: {}", part.asked.name, part.mistake)}),
+  std::string file = part.asked.name + "-" + part.mistake + ".png";
+  std::replace_if(
+      file.begin(), file.end() - 4, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  lesson.picture(file, viz::row(pictures, {.title = fmt::format("{}: {}", part.asked.name, part.mistake)}),
                  "What the mistake does",
                  "The same start, the same data, the same steps: only this one function differs.");
   lesson.say("{}", what_it_did(without, with, text));

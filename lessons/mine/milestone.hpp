@@ -2,19 +2,20 @@
 // mistake does.
 //
 //   int main(int argc, char** argv) {
-//     return run_milestone(argc, argv, 1, "…?", [](Lesson& lesson, const Parts& parts, const Parts* mistaken) {
-//       …
-//     });
+//     return run_milestone(argc, argv, 1, "Do your gradients learn?", spirals_by_parts);
 //   }
 #pragma once
+
+#include <memory>  // unique_ptr
 
 #include "lessons/mine/parts.hpp"
 #include "lessons/support/lesson.hpp"
 
 namespace attn::mine {
 
-// `mistaken`: the same parts with a mistake in one of them, if one was asked for.
-using MilestoneBody = std::function<void(Lesson& lesson, const Parts& parts, const Parts* mistaken)>;
+// The same parts with a mistake in one of them: one for each mistake that was asked for.
+using Mistaken = std::vector<std::unique_ptr<const Parts>>;
+using MilestoneBody = std::function<void(Lesson& lesson, const Parts& parts, const Mistaken& mistaken)>;
 int run_milestone(int argc, char** argv, int number, const std::string& question, const MilestoneBody& body);
 
 // One training by parts.

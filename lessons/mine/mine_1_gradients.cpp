@@ -119,7 +119,7 @@ viz::Image boundary(const mine::Parts& parts, const Network& network, const Spir
 /// The network has two hidden layers of 48 units with ReLU. Every step goes through all points: `product` and
 /// `broadcast_add` forwards, `batch_loss`, then backwards `batch_loss_backward`, `matmul_backward`,
 /// `broadcast_backward` and `relu_backward`, and at last `adam_step`.
-void spirals_by_parts(Lesson& lesson, const mine::Parts& parts, const mine::Parts* mistaken) {
+void spirals_by_parts(Lesson& lesson, const mine::Parts& parts, const mine::Mistaken& mistakes) {
   Rng rng(lesson.seed);
   const Task task{spirals(400, rng), spirals(400, rng), lesson.fast ? 150 : 1200, lesson.seed + 1};
   const Network network(task.seed);
@@ -151,7 +151,7 @@ void spirals_by_parts(Lesson& lesson, const mine::Parts& parts, const mine::Part
       "saw are told apart",
       yours.losses.front(), yours.last_loss(), 100 * yours.score);
 
-  if (mistaken) {
+  for (const auto& mistaken : mistakes) {
     const mine::Trained broken = mine::run_mistaken(
         [&](mine::Trained& result) { learn(*mistaken, task, Network(task.seed), result); });
     mine::show_mistake(

@@ -76,9 +76,11 @@ const std::vector<Milestone>& milestones() {
 }
 
 std::string how_to_see(const std::string& function, const std::string& mistake) {
-  const AskedFor* asked = find_function(function);
-  if (!asked) return "";
-  return std::string("make mine-") + asked->milestones[0] + " MISTAKE=\"" + function + ": " + mistake + "\"";
+  if (const AskedFor* asked = find_function(function))
+    for (const int milestone : {3, 1, 5, 4, 2})  // the quickest that trains
+      if (asked->used_by(milestone))
+        return "make mine-" + std::to_string(milestone) + " MISTAKE=\"" + function + ": " + mistake + "\"";
+  return "";
 }
 
 }  // namespace attn::mine

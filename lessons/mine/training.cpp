@@ -1,6 +1,9 @@
 #include "lessons/mine/training.hpp"
 
-#include <cmath>  // isfinite
+#include <fmt/format.h>  // format
+
+#include <algorithm>  // copy_n
+#include <cmath>      // isfinite
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
@@ -42,6 +45,7 @@ double Trainer::step(const Tensor& loss) {
     }
     parameters_[i].zero_grad();
   }
+  if (progress_) progress_->update(steps_, fmt::format("loss {:.4f}", value));
   return value;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/parameters.hpp"
 #include "lessons/mine/parts.hpp"
+#include "optim/progress.hpp"
 
 namespace attn::mine {
 
@@ -22,7 +23,7 @@ class Trainer {
 
   // Backward through the loss, and one step of every parameter. Returns the loss.
   double step(const Tensor& loss);
-  Index steps() const { return steps_; }
+  void show_progress(const std::string& label, Index steps) { progress_.emplace(label, steps, true); }
 
  private:
   const Parts& parts_;
@@ -30,6 +31,7 @@ class Trainer {
   std::vector<AdamMemory> memory_;
   StepSettings settings_;
   Index steps_ = 0;
+  std::optional<Progress> progress_;
 };
 
 }  // namespace attn::mine
