@@ -100,6 +100,9 @@ MultiHeadAttention::MultiHeadAttention(const TransformerConfig& config, Rng& rng
   key = projection(config.kv_size());
   value = projection(config.kv_size());
   output = projection(config.d_model);
+  if (!config.scale_scores)  // T5: the queries start smaller by √d_k instead
+    for (Index i = 0; i < query.weight.numel(); ++i)
+      query.weight.data()[i] /= std::sqrt(real(config.head_size()));
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& inputs,
