@@ -11,6 +11,7 @@
 #include "lessons/support/gallery.hpp"
 #include "lessons/support/markdown.hpp"
 #include "lessons/support/output.hpp"
+#include "lessons/support/picture.hpp"
 
 namespace attn {
 
@@ -172,13 +173,17 @@ void Lesson::numbers(const Tensor& matrix, const std::vector<std::string>& row_l
 
 void Lesson::picture(const std::string& file, const viz::Image& image, const std::string& title,
                      const std::string& caption) {
-  viz::write_png(folder() / file, image);
+  write_picture(folder() / file, image);
   record_picture(folder(), file, title, caption);
   keep(json{{"kind", "figure"}, {"file", file}, {"title", title}, {"caption", caption}}.dump());
   show("figure", [&](double width, bool color) {
     return colored("35", "[picture] " + (folder() / file).string(), color) + "\n" +
            wrapped(caption, {.width = width});
   });
+}
+
+void Lesson::data(const std::string& figure, const json& values) {
+  keep(json{{"kind", "data"}, {"figure", figure}, {"values", values}}.dump());
 }
 
 void Lesson::drawn(const Look& look) {
@@ -253,6 +258,12 @@ viz::Matrix matrix_of(const Tensor& tensor, std::initializer_list<Index> leading
   int axis = 0;
   for (const Index i : leading) offset += i * tensor.shape().stride(axis++);
   return viz::Matrix(tensor.shape()[-2], tensor.shape()[-1], tensor.data() + offset);
+}
+
+std::string grouped(Index number) {
+  std::string digits = fmt::format("{}", number);
+  for (Index at = std::ssize(digits) - 3; at > (number < 0); at -= 3) digits.insert(at, ",");
+  return digits;
 }
 
 }  // namespace attn
