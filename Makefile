@@ -65,6 +65,7 @@ LESSONS        := $(LESSON_NAMES:%=$(B)/lessons/%)
 LESSON_NUMBERS := $(foreach l,$(LESSON_NAMES),$(firstword $(subst _, ,$(l))))
 
 include lessons/coach/coach.mk
+include lessons/mine/mine.mk
 include notebooks_cpp/press/press.mk
 include notebooks_cpp/kernel/kernel.mk
 

@@ -16,7 +16,8 @@ TransformerConfig bert_config(const BertSize& size) {
 
 Bert::Bert(const TransformerConfig& settings, Rng& rng) : config(settings) {
   config.check();
-  token_embedding = Embedding(config.vocabulary, config.d_model, rng);
+  token_embedding =
+      Embedding(config.vocabulary, config.d_model, rng, config.scale_embeddings, config.initialization);
   segment_table = normal({2, config.d_model}, rng, 0, real(0.1)).requires_grad();
   encoder = Stack(config, BlockKind::encoder, rng);
   encoder.embedding_norm = Norm(config.norm, config.d_model);

@@ -49,6 +49,9 @@ Value value_named(const char* setting, const std::string& name) {
   fail("{}: '{:.60}' is not one of {}", setting, name, known);
 }
 
+// A setting that files from before it do not have: they mean its default.
+constexpr bool may_be_missing = true;
+
 // Every setting once, in order: writing and reading use the same list.
 template <class Config, class Visit>
 void for_each_setting(Config& config, const Visit& visit) {
@@ -71,13 +74,14 @@ void for_each_setting(Config& config, const Visit& visit) {
   visit("scale_scores", config.scale_scores);
   visit("tie_embeddings", config.tie_embeddings);
   visit("share_embeddings", config.share_embeddings);
+  visit("scale_embeddings", config.scale_embeddings, may_be_missing);
   visit("initialization", config.initialization);
 }
 
 struct ToJson {
   nlohmann::json& json;
   template <class Value>
-  void operator()(const char* setting, const Value& value) const {
+  void operator()(const char* setting, const Value& value, bool /*may_be_missing*/ = false) const {
     if constexpr (Named<Value>)
       json[setting] = name_in_table(setting, value);
     else
@@ -88,7 +92,8 @@ struct ToJson {
 struct FromJson {
   const nlohmann::json& json;
   template <class Value>
-  void operator()(const char* setting, Value& value) const {
+  void operator()(const char* setting, Value& value, bool optional = false) const {
+    if (optional && !json.contains(setting)) return;
     if constexpr (Named<Value>) {
       std::string name;
       read(setting, name);
@@ -150,7 +155,8 @@ TransformerConfig config_from_json(const std::string& text) {
   for_each_setting(config, FromJson{json});
   for (const auto& item : json.items()) {
     bool known = false;
-    for_each_setting(config, [&](const char* name, const auto&) { known = known || item.key() == name; });
+    for_each_setting(
+        config, [&](const char* name, const auto&, bool = false) { known = known || item.key() == name; });
     if (!known)
       fail("configuration: {:.60} is not a setting", nlohmann::json(item.key()).dump(-1, ' ', true));
   }

@@ -11,6 +11,8 @@ namespace attn {
 // How a model knows the order of its tokens: see nn/positions.hpp.
 enum class Positions { none, learned, sinusoidal, t5, alibi, rope };
 enum class NormKind { layer, rms };
+// xavier: see nn/linear.cpp. normal, as in GPT-2: every matrix and table has a standard deviation of 0.02;
+// with pre-norm, what is added to the residual stream is smaller still (see Stack).
 enum class Initialization { xavier, normal };
 // Which activation the feed-forward network has, and whether it gates: see nn/feed_forward.hpp.
 struct FeedForwardKind {
@@ -39,6 +41,7 @@ struct TransformerConfig {
   bool scale_scores = true;        // ÷ √d_k; T5 leaves it out
   bool tie_embeddings = true;      // the output projection is the embedding, transposed
   bool share_embeddings = false;   // source and target have one embedding (their vocabularies are one)
+  bool scale_embeddings = true;    // × √C: see nn/embedding.hpp
   Initialization initialization = Initialization::xavier;
 
   Index head_size() const { return d_model / heads; }  // D

@@ -2,25 +2,33 @@
 //
 // The paper multiplies the vectors by √d_model, because the same table, transposed, is also the output
 // projection. There its entries must be small (standard deviation 1/√d_model) so that logits start near 1;
-// here they must be as large as the positional encodings that are added to them.
+// here they must be as large as the sinusoids that are added to them. GPT learns its positions, so they can
+// start as small as the embeddings: no factor, and a standard deviation of 0.02 for both.
 #pragma once
 
 #include <cmath>  // sqrt
 
 #include "core/ops.hpp"
 #include "core/parameters.hpp"
+#include "nn/config.hpp"
 
 namespace attn {
 
 struct Embedding {
-  Tensor table;  // (V, C)
+  Tensor table;       // (V, C)
+  bool scale = true;  // × √C
 
   Embedding() = default;
-  Embedding(Index vocabulary, Index d_model, Rng& rng)
-      : table(normal({vocabulary, d_model}, rng, 0, 1 / std::sqrt(real(d_model))).requires_grad()) {}
+  Embedding(Index vocabulary, Index d_model, Rng& rng, bool scale = true,
+            Initialization initialization = Initialization::xavier)
+      : table(normal({vocabulary, d_model}, rng, 0,
+                     initialization == Initialization::normal ? real(0.02) : 1 / std::sqrt(real(d_model)))
+                  .requires_grad()),
+        scale(scale) {}
 
   Tensor operator()(const IntTensor& ids) const {  // (...) -> (..., C)
-    return embedding(table, ids) * std::sqrt(real(table.size(1)));
+    const Tensor rows = embedding(table, ids);
+    return scale ? rows * std::sqrt(real(table.size(1))) : rows;
   }
   Tensor logits(const Tensor& x) const { return linear(x, table); }  // (..., C) -> (..., V)
   void parameters(ParameterList& list) const { list.add("table", table); }

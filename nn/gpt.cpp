@@ -14,12 +14,14 @@ TransformerConfig gpt_config(const GptSize& size) {
           .max_length = size.max_length,
           .pre_norm = true,
           .feed_forward = {.activation = Activation::gelu},
+          .scale_embeddings = false,
           .initialization = Initialization::normal};
 }
 
 Gpt::Gpt(const TransformerConfig& settings, Rng& rng) : config(settings) {
   config.check();
-  token_embedding = Embedding(config.vocabulary, config.d_model, rng);
+  token_embedding =
+      Embedding(config.vocabulary, config.d_model, rng, config.scale_embeddings, config.initialization);
   stack = Stack(config, BlockKind::decoder_only, rng);
   if (!config.tie_embeddings)
     projection = Linear(config.d_model, config.vocabulary, rng, config.bias, config.initialization);

@@ -2,7 +2,8 @@
 //
 //   h_0 = embedding + positions,   h_l = Block_l(h_{l-1}) with a causal mask,   logits = norm(h_N) Eᵀ
 //
-// Pre-norm, so there is one more norm at the end; E is the embedding, tied. gpt_config: the usual settings.
+// Pre-norm, so there is one more norm at the end; E is the embedding, tied. gpt_config: GPT-2's settings,
+// with its initialisation, so that a new model takes all tokens for about equally likely: loss about log V.
 #pragma once
 
 #include "nn/transformer.hpp"

@@ -72,7 +72,9 @@ Tensor T5Bias::operator()(Index T, Index S, Index first_position) const {
 PositionScheme::PositionScheme(const TransformerConfig& config, bool bidirectional, Rng& rng)
     : kind(config.positions), heads(config.heads) {
   if (kind == Positions::learned)
-    table = normal({config.max_length, config.d_model}, rng, 0, real(0.1)).requires_grad();
+    table = normal({config.max_length, config.d_model}, rng, 0,
+                   config.initialization == Initialization::normal ? real(0.02) : real(0.1))
+                .requires_grad();
   if (kind == Positions::sinusoidal)
     table = sinusoidal_table(std::min(config.max_length, 1 + most_in_table / config.d_model), config.d_model);
   if (kind == Positions::t5) t5 = T5Bias(heads, bidirectional, rng);

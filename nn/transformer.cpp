@@ -1,5 +1,6 @@
 #include "nn/transformer.hpp"
 
+#include <cmath>     // sqrt
 #include <iterator>  // ssize
 
 #include "core/error.hpp"
@@ -67,7 +68,19 @@ Stack::Stack(const TransformerConfig& config, BlockKind kind, Rng& rng)
     : kind(kind), positions(config, kind == BlockKind::encoder, rng), dropout(config.dropout) {
   const Index layers = kind == BlockKind::encoder ? config.encoder_layers : config.decoder_layers;
   for (Index i = 0; i < layers; ++i) blocks.emplace_back(config, kind, rng, i);
-  if (config.pre_norm) final_norm = Norm(config.norm, config.d_model);
+  if (!config.pre_norm) return;
+  final_norm = Norm(config.norm, config.d_model);
+  if (config.initialization == Initialization::normal) shrink_residuals();
+}
+
+// With pre-norm every sublayer adds to one sum, which nothing normalises on the way. A sum of n independent
+// terms has √n times the deviation of one, so each term starts √n smaller (GPT-2: 1/√(2 layers)).
+void Stack::shrink_residuals() {
+  const Index sublayers = std::ssize(blocks) * (kind == BlockKind::decoder ? 3 : 2);
+  for (const Block& block : blocks)
+    for (const Linear* last : {&block.self.output, &block.cross.output, &block.feed_forward.second})
+      if (last->weight)
+        for (Index i = 0; i < last->weight.numel(); ++i) last->weight.data()[i] /= std::sqrt(real(sublayers));
 }
 
 Tensor Stack::operator()(const Tensor& embeddings, const StackInputs& inputs, const Context& context) const {
@@ -100,9 +113,11 @@ Transformer::Transformer(const TransformerConfig& settings, Rng& rng) : config(s
          config.source_vocabulary, config.vocabulary);
   if (config.source_vocabulary < 1)
     fail("transformer: source_vocabulary is {}; it must be at least 1", config.source_vocabulary);
-  target_embedding = Embedding(config.vocabulary, config.d_model, rng);
-  source_embedding =
-      config.share_embeddings ? target_embedding : Embedding(config.source_vocabulary, config.d_model, rng);
+  target_embedding =
+      Embedding(config.vocabulary, config.d_model, rng, config.scale_embeddings, config.initialization);
+  source_embedding = config.share_embeddings ? target_embedding
+                                             : Embedding(config.source_vocabulary, config.d_model, rng,
+                                                         config.scale_embeddings, config.initialization);
   encoder = Stack(config, BlockKind::encoder, rng);
   decoder = Stack(config, BlockKind::decoder, rng);
   if (!config.tie_embeddings)

@@ -90,6 +90,9 @@ struct Stack {
   Tensor operator()(const Tensor& embeddings, const StackInputs& inputs = {},
                     const Context& context = {}) const;  // (B, T, C) -> states (B, T, C)
   void parameters(ParameterList& list) const;
+
+ private:
+  void shrink_residuals();
 };
 
 struct Transformer {

@@ -322,7 +322,7 @@ for (const auto& entry : forward_seconds) all += entry.second;
 for (const auto& entry : backward_seconds) all += entry.second;
 std::vector<std::string> names;
 viz::BarSeries there{.name = "forward"}, back{.name = "backward"};
-for (const char* op : {"linear", "attention", "layer_norm", "add", "embedding", "cross_entropy", "mul"}) {
+for (const char* op : {"linear", "attention", "layer_norm", "add", "embedding", "cross_entropy"}) {
   names.push_back(op);
   there.values.push_back(1000 * forward_seconds[op] / rounds);
   back.values.push_back(1000 * backward_seconds[op] / rounds);
@@ -335,8 +335,6 @@ notebook::show(viz::grouped_bar_chart(names, {there, back}, {.title = "Where a t
                "For each product on the way there, the way back has two: for the input, for the weights.");
 
 // %% [markdown]
-// (`mul` is the $\sqrt{C}$ of the embedding: forward it was counted with it.)
-//
 // ## How far from light?
 //
 // A step needs about 6 FLOP for each weight and token: 2 on the way there, 4 on the way back. Attention

@@ -1,4 +1,5 @@
 // GPT, BERT and T5: what each may see, the gradients of its heads, and T5's span corruption.
+#include <cmath>     // log, sqrt
 #include <iterator>  // ssize
 #include <set>       // set
 
@@ -65,6 +66,27 @@ TEST_CASE("padding after a text changes none of a GPT's outputs for it") {
   const Tensor before = gpt({tokens, lengths}), after = gpt({changed_at(tokens, 1, 4), lengths});
   CHECK(same_bits(after[0], before[0]));
   CHECK(same_bits(slice(after[1], 0, 0, 4), slice(before[1], 0, 0, 4)));
+}
+
+TEST_CASE("a new GPT is GPT-2's: its first loss is about log V, and its residual stream starts small") {
+  const auto deviation = [](const Tensor& x) { return std::sqrt(mean(x * x).item()) / 0.02; };
+  for (const Index V : {17, 333}) {
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      Rng rng(seed);
+      const Gpt gpt(gpt_config({.vocabulary = V, .d_model = 64, .heads = 4, .layers = 8, .max_length = 33}),
+                    rng);
+      CHECK(deviation(gpt.token_embedding.table) == doctest::Approx(1).epsilon(0.05));
+      CHECK(deviation(gpt.stack.positions.table) == doctest::Approx(1).epsilon(0.05));
+      for (const Block& block : gpt.stack.blocks) {
+        CHECK(deviation(block.self.query.weight) == doctest::Approx(1).epsilon(0.05));
+        CHECK(deviation(block.self.output.weight) == doctest::Approx(0.25).epsilon(0.01));  // √(2 · 8)
+        CHECK(deviation(block.feed_forward.second.weight) == doctest::Approx(0.25).epsilon(0.01));
+      }
+      const IntTensor reads = random_ids({4, 33}, V, seed), writes = random_ids({4, 33}, V, seed + 9);
+      CHECK(deviation(gpt.token_embedding(reads)) == doctest::Approx(1).epsilon(0.05));  // no factor √C
+      CHECK(cross_entropy(gpt(reads), writes).item() == doctest::Approx(std::log(double(V))).epsilon(0.02));
+    }
+  }
 }
 
 TEST_CASE("BERT sees both sides: every token reaches every state") {
