@@ -23,12 +23,12 @@ Translations translate(const mine::Parts& parts, const Translator& translator,
   Translations done;
   for (const std::string& sentence : sentences) {
     const PartsWriter writer(parts, translator, translator.encode(sentence));
-    const int limit = 30;
+    const int limit = int(translator.model.config.max_length);
     const auto greedily = [&](const std::vector<int>& written) { return writer.scores(written); };
     done.greedy.push_back(translator.target->decode(parts.write_greedily(greedily, limit)));
     if (std::ssize(done.beam) == with_beam) continue;
     const auto surely = [&](const std::vector<int>& written) { return writer.log_probabilities(written); };
-    done.beam.push_back(translator.target->decode(parts.search_beam(surely, 3, limit, 0.6)));
+    done.beam.push_back(translator.target->decode(parts.search_beam(surely, 3, limit / 2, 0.6)));
   }
   return done;
 }
