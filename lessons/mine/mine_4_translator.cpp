@@ -1,7 +1,8 @@
-/// Lesson 13 trained a translator with the library. Now yours: the same toy language pair, and every step from the
-/// padded batch to the printed sentence is made of your functions. Batches come from your `pad_rows` and `dictate`,
-/// masks from `three_masks`, positions from `rotate_pairs`; the blocks, the attention, the loss and the optimizer
-/// are yours, and so are the two ways of choosing a sentence and the score that judges it.
+/// Lesson 13 trained a translator with the library. Now yours: the same toy language pair, and every step
+/// from the padded batch to the printed sentence is made of your functions. Batches come from your
+/// `pad_rows` and `dictate`, masks from `three_masks`, positions from `rotate_pairs`; the blocks, the
+/// attention, the loss and the optimizer are yours, and so are the two ways of choosing a sentence and the
+/// score that judges it.
 #include "core/autograd.hpp"
 #include "lessons/mine/milestone.hpp"
 #include "lessons/mine/translating.hpp"
