@@ -101,7 +101,7 @@ all: build/packages.ok  ## build everything, run nothing
 	@$(MAKE) build-all
 
 .PHONY: build-all
-build-all: $(LIB) $(B)/tests/unit $(LESSONS) build/gallery build/coach $(GRADING) build/check_pages
+build-all: $(LIB) $(B)/tests/unit $(LESSONS) build/gallery build/coach $(GRADING) $(MINE) build/check_pages
 
 # --- the library ---
 $(O)/%.o: %.cpp | build/packages.ok
@@ -150,9 +150,9 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 
 .PHONY: test-all
 test-all:
-	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(LESSONS) build/coach build/tests/coach $(ANSWERS)
+	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(LESSONS) build/coach build/tests/coach $(ANSWERS) $(MINE)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer $(B)/tests/kill tests/lessons tests/commands \
+	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer $(B)/tests/kill tests/lessons tests/mine tests/commands \
 	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
 
 .PHONY: san tsan

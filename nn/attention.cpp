@@ -101,6 +101,9 @@ MultiHeadAttention::MultiHeadAttention(const TransformerConfig& config, Rng& rng
   key = projection(config.kv_size());
   value = projection(config.kv_size());
   output = Linear(config.query_size(), config.d_model, rng, config.bias, config.initialization);
+  if (!config.scale_scores && config.initialization != Initialization::none)
+    for (Index i = 0; i < query.weight.numel(); ++i)  // T5: the queries start smaller by √d_k instead
+      query.weight.data()[i] /= std::sqrt(real(config.head_size()));
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& inputs,
