@@ -12,8 +12,10 @@
 
 #include "core/autograd.hpp"
 #include "lessons/15_gpt/pictures.hpp"
+#include "lessons/15_gpt/published.hpp"
 #include "lessons/15_gpt/text.hpp"
 #include "lessons/support/lesson.hpp"
+#include "lessons/support/published.hpp"
 #include "nn/decode.hpp"
 #include "nn/text/characters.hpp"
 #include "optim/trainer.hpp"
@@ -559,6 +561,7 @@ void sizes(Lesson& lesson, const Gpt& model, const Text& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (asks_for_weights(argc, argv)) return continue_text(argc, argv);
   std::string path;
   return run_lesson(
       argc, argv,
@@ -568,6 +571,9 @@ int main(int argc, char** argv) {
            [&](Options& options) {
              options.add("--text", &path,
                          {.value = "FILE", .help = "learn from this text instead of the stories"});
+             options.add_text(
+                 "With --weights DIR it runs a published GPT-2 or Llama instead: see "
+                 "15_gpt --weights DIR --help.");
            }},
       [&](Lesson& lesson) {
         const Text text = load_text(path, lesson.fast ? 400 : 3000, lesson.seed);

@@ -13,7 +13,9 @@
 
 #include "core/autograd.hpp"
 #include "lessons/17_t5/data.hpp"
+#include "lessons/17_t5/published.hpp"
 #include "lessons/support/lesson.hpp"
+#include "lessons/support/published.hpp"
 #include "nn/decode.hpp"
 #include "nn/t5.hpp"
 #include "nn/text/batching.hpp"
@@ -511,8 +513,17 @@ void ablations(Lesson& lesson) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (asks_for_weights(argc, argv)) return do_task(argc, argv);
   return run_lesson(
-      argc, argv, {.name = "17_t5", .question = "Can every task be the same task?"}, [](Lesson& lesson) {
+      argc, argv,
+      {.name = "17_t5",
+       .question = "Can every task be the same task?",
+       .add_options =
+           [](Options& options) {
+             options.add_text(
+                 "With --weights DIR it runs a published T5 instead: see 17_t5 --weights DIR --help.");
+           }},
+      [](Lesson& lesson) {
         text_to_text(lesson);
         span_corruption(lesson);
         bytes(lesson);
