@@ -14,7 +14,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::string_view bytes() const { return bytes_; }
-  // False if somebody has cut the file off before `end` since it was opened: reading there would end the program.
+  // False if the file has been cut off before `end` since it was opened: reading there would be fatal.
   bool reaches(std::size_t end) const;
 
  private:

@@ -4,13 +4,13 @@
 //   Gpt model = gpt2.gpt();                       // gpt2 or llama; bert() and t5() for the others
 //   gpt2.unused()                                 // what the file holds and the model did not want
 //
-// Four families in Hugging Face's layout: GPT-2 (Radford et al. 2019), BERT (Devlin et al. 2018), T5 (Raffel et
-// al. 2019; v1.0 and v1.1) and Llama (Touvron et al. 2023; Llama 2's architecture). They differ from each other
-// in settings (nn/config.hpp), in what their layers are called, and in how they store a matrix: the tables in
+// Four families in Hugging Face's layout: GPT-2 (Radford et al. 2019), BERT (Devlin et al. 2018), T5 (Raffel
+// et al. 2019; v1.0 and v1.1) and Llama (Touvron et al. 2023; Llama 2's architecture). They differ in their
+// settings (nn/config.hpp), in what their layers are called, and in how they store a matrix: the tables in
 // optim/published_names.cpp say which of their names is which of ours. Weights are F32, F16 or BF16.
 //
-// Nothing in a folder is trusted: the configuration is checked against the tensors before a model is built, and
-// what is missing, of another shape or unknown gets a one-line Error that names the file and the tensor.
+// Nothing in a folder is trusted: the configuration is checked against the tensors before a model is built,
+// and what is missing, of another shape or unknown gets a one-line Error that names file and tensor.
 #pragma once
 
 #include <filesystem>  // path

@@ -9,7 +9,7 @@
 
 namespace attn {
 
-// The type, "gpt2", and the settings; throws, naming the entry, where it is missing or of a kind not known here.
+// The type, "gpt2", and the settings; throws, naming the entry, where one is missing or not known here.
 std::pair<std::string, TransformerConfig> read_settings(const std::filesystem::path& file);
 std::string settings_for(const std::string& type,
                          const TransformerConfig& config);  // the text of such a file

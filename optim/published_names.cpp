@@ -1,5 +1,5 @@
-// What each family calls its layers. A row names a layer, whose weight (or gain, or table) and bias go along, or
-// a single parameter. A / stands for a name to which the family's prefix does not apply.
+// What each family calls its layers. A row names a layer, whose weight (or gain, or table) and bias go along,
+// or a single parameter. A / stands for a name to which the family's prefix does not apply.
 #include "core/error.hpp"
 #include "optim/published.hpp"
 

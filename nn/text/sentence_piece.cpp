@@ -24,8 +24,8 @@ std::string with_space_letters(std::string_view text) {
   return out;
 }
 
-// Unicode's compatibility form (NFKC), one plain space between words and none at the ends: what T5's files ask
-// for, but for some rare characters, for which they have a table of their own.
+// Unicode's compatibility form (NFKC), one plain space between words and none at the ends: what T5's files
+// ask for, but for some rare characters, for which they have a table of their own.
 std::string normalized(std::string_view text) {
   utf8proc_uint8_t* mapped = nullptr;
   const auto flags = utf8proc_option_t(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
@@ -99,7 +99,7 @@ class Unigram : public SentencePiece {
   }
 
  protected:
-  // Viterbi: best[i] is the score of the best way to cut the first i bytes, and its last piece begins at from[i].
+  // Viterbi: best[i] is the best way to cut the first i bytes, by its score and where its last piece begins.
   void encode_plain(std::string_view given, std::vector<int>& ids) const override {
     const std::string clean = normalized(given);
     if (clean.empty()) return;

@@ -5,7 +5,7 @@
 //   tokenizer->decode(ids)                                                 "Hello world"
 //
 //   byte-level BPE    vocab.json and merges.txt, or tokenizer.json    GPT-2: any bytes, exact round trip
-//   WordPiece         vocab.txt, or tokenizer.json                    BERT: words and ##endings, case may be lost
+//   WordPiece         vocab.txt, or tokenizer.json                    BERT: words and ##endings
 //   SentencePiece     tokenizer.json (Unigram or BPE)                 T5, Llama: a space is a letter, ▁
 //   llama2.c's file   tokenizer.bin                                   SentencePiece BPE by score
 //
@@ -65,7 +65,8 @@ class Tokenizer {
 // GPT-2 (Radford et al. 2019). Pieces are bytes; `merges` in the order in which they were learned.
 std::unique_ptr<Tokenizer> byte_level_bpe(Pieces pieces,
                                           const std::vector<std::pair<std::string, std::string>>& merges);
-// The words inside which GPT-2 merges: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+// The words inside which GPT-2 merges:
+//   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 std::vector<std::string_view> gpt2_words(std::string_view text);
 // GPT-2's files write each byte as a visible character: 'Ġ' is a space.
 std::string bytes_of_visible(std::string_view piece);
@@ -79,8 +80,8 @@ std::unique_ptr<Tokenizer> unigram(Pieces pieces, const std::vector<double>& sco
 // SentencePiece with BPE; characters without a piece are written as bytes, <0x0A>.
 std::unique_ptr<Tokenizer> sentence_bpe(Pieces pieces, const MergeTable& merges, int unknown);
 
-// Reads the files of a model's folder, or one tokenizer.json; throws, listing the names it looked for, if there
-// are none.
+// Reads the files of a model's folder, or one tokenizer.json; throws, listing the names it looked for, if
+// there are none.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& place);
 // llama2.c's tokenizer.bin, which does not say how many pieces it has.
 std::unique_ptr<Tokenizer> load_llama2c_tokenizer(const std::filesystem::path& file, Index vocabulary);

@@ -1,5 +1,5 @@
-// Published models: small ones written here in the published layout, and their logits computed a second time from
-// the same files by plain loops in double, as the papers have it.
+// Published models: small ones written here in the published layout, and their logits computed a second time
+// from the same files by plain loops in double, as the papers have it.
 #include "optim/published.hpp"
 
 #include <cmath>    // cos, erf, exp, pow, sin, sqrt, tanh
