@@ -4,6 +4,7 @@
 #include <cstdlib>  // getenv
 
 #include "core/text.hpp"  // single_line
+#include "lessons/support/picture.hpp"
 #include "lessons/support/standard_options.hpp"
 
 namespace attn::notebook {
@@ -40,7 +41,7 @@ int run(int argc, char** argv, const std::string& name, const std::function<void
 
 void show(const viz::Image& image, const std::string& caption) {
   const std::filesystem::path path = folder() / fmt::format("{:02}.png", ++state().pictures);
-  viz::write_png(path, image);
+  write_picture(path, image);
   if (has_reader())
     fmt::print("\x1epicture {}\t{}\n", std::filesystem::absolute(path).lexically_normal().string(),
                single_line(caption));  // line ends and tabs have a meaning to the reader

@@ -100,6 +100,7 @@ void ColorBar::draw(Image& image, Point top_left, double height) const {
   const double length = height - special_line * double(special.size()) - (special.empty() ? 0 : 4);
   for (int y = 0; y < length; ++y)
     fill_rect(image, {x, top + y, bar_width, 1}, map_color(scale.colors, 1 - (y + 0.5) / length));
+  if (scale.colors == Colors::sequential) image.kept.push_back({x, top, bar_width, std::ceil(length)});
   for (Index i = 0; i < std::ssize(axis.ticks); ++i) {
     const double y = top + (1 - axis.fraction(axis.ticks[i])) * length;
     fill_rect(image, {x + bar_width, std::min(std::round(y - 0.5), top + length - 1), 4, 1}, paint::faint);

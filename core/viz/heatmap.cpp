@@ -29,16 +29,25 @@ struct CellSize {
   int width, height;
 };
 
-// The cells of a matrix, each in color(row, column).
-template <class ColorOf>
-void draw_cells(Image& image, const Matrix& matrix, Point corner, CellSize cell, const ColorOf& color) {
+// The cells of a matrix, each in color(row, column). Those of a sequential map keep their colours on dark
+// paper, unless they are faded.
+template <class ColorOf, class IsFaded>
+void draw_cells(Image& image, const Matrix& matrix, Point corner, CellSize cell, const ColorOf& color,
+                const IsFaded& faded, const std::string& name, const HeatmapOptions& options) {
   // Thin white lines between cells that are large enough to spare the pixel.
   const int gap = std::min(cell.width, cell.height) >= 12 ? 1 : 0;
+  const bool keep = options.colors == Colors::sequential;
   for (Index r = 0; r < matrix.rows; ++r)
     for (Index c = 0; c < matrix.cols; ++c) {
-      const Point at{corner.x + double(c * cell.width), corner.y + double(r * cell.height)};
-      fill_rect(image, {at.x, at.y, double(cell.width - gap), double(cell.height - gap)}, color(r, c));
+      const Rect rect{corner.x + double(c * cell.width), corner.y + double(r * cell.height),
+                      double(cell.width - gap), double(cell.height - gap)};
+      fill_rect(image, rect, color(r, c));
+      if (keep && gap && !faded(r, c)) image.kept.push_back(rect);
     }
+  const Rect all{corner.x, corner.y, double(matrix.cols * cell.width), double(matrix.rows * cell.height)};
+  if (keep && !gap) image.kept.push_back(all);
+  image.drawn.push_back({all, matrix, options.scores, name, options.x_title, options.y_title,
+                         options.value_title, options.row_labels, options.column_labels});
 }
 
 // Everything about a heatmap that must be known before its first pixel is painted.
@@ -174,11 +183,12 @@ Image heatmap(const Matrix& matrix, const HeatmapOptions& options) {
   const auto pale = [&](Index r, Index c) {
     return layout.shrink == 1 && options.faded.rows && options.faded(r, c) != 0;
   };
-  draw_cells(image, *plan.matrix, {cells.x, cells.y}, {layout.cell_width, layout.cell_height},
-             [&](Index r, Index c) {
-               const Color color = plan.scale((*plan.matrix)(r, c));
-               return pale(r, c) ? mix(color, paint::white, 0.72) : color;
-             });
+  const auto color = [&](Index r, Index c) {
+    const Color full = plan.scale((*plan.matrix)(r, c));
+    return pale(r, c) ? mix(full, paint::white, 0.72) : full;
+  };
+  draw_cells(image, *plan.matrix, {cells.x, cells.y}, {layout.cell_width, layout.cell_height}, color, pale,
+             options.title, options);
   TextStyle row_style = small_text(Align::right);
   if (!options.row_labels.empty() && layout.shrink == 1)
     row_style.size = label_size, row_style.color = paint::ink;
@@ -254,8 +264,10 @@ Image heatmap_grid(const HeatmapGrid& grid) {
     draw_text(image, {double(x), y + 10.0}, shorten(grid.names[i], slot - 8, small_size),
               {.size = small_size});
     const Matrix map = shrink > 1 ? block_means(*maps[i], shrink, shrink) : *maps[i];
-    draw_cells(image, map, {double(x), double(y + caption)}, {cell, cell},
-               [&](Index r, Index c) { return bar.scale(map(r, c)); });
+    draw_cells(
+        image, map, {double(x), double(y + caption)}, {cell, cell},
+        [&](Index r, Index c) { return bar.scale(map(r, c)); }, [](Index, Index) { return false; },
+        grid.names[i], options);
   }
   draw_text(image, {left + (columns * slot - gap) / 2.0, margin + title + 8.0}, options.x_title,
             axis_title());

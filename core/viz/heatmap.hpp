@@ -30,6 +30,7 @@ struct HeatmapOptions {
   bool numbers = false;  // write the value into each cell
   int decimals = 2;      // of those numbers
   Matrix faded = {};     // where not zero the cell is drawn pale: "not really stored", "not looked at"
+  Matrix scores = {};    // what the values were made of: pages show both
   int cell = 0;          // pixels per side; 0 chooses
 };
 

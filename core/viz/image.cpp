@@ -6,6 +6,7 @@
 #include <cmath>      // floor, hypot
 #include <iterator>   // ssize
 #include <string>     // string
+#include <utility>    // move
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
@@ -204,6 +205,12 @@ void blit(Image& onto, const Image& image, int x, int y) {
   for (int row = 0; row < image.height(); ++row)
     for (int column = 0; column < image.width(); ++column)
       onto.blend(x + column, y + row, image.at(column, row));
+  const auto moved = [&](Rect rect) { return Rect{rect.x + x, rect.y + y, rect.width, rect.height}; };
+  for (const Rect& rect : image.kept) onto.kept.push_back(moved(rect));
+  for (DrawnMatrix matrix : image.drawn) {
+    matrix.cells = moved(matrix.cells);
+    onto.drawn.push_back(std::move(matrix));
+  }
 }
 
 void write_png(const std::filesystem::path& path, const Image& image) {

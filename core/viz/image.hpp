@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>  // path
+#include <string>      // string
 #include <vector>      // vector
 
 #include "core/viz/color.hpp"
@@ -25,6 +26,14 @@ struct Rect {
   double right() const { return x + width; }
   double bottom() const { return y + height; }
   Point center() const { return {x + width / 2, y + height / 2}; }
+};
+
+// A matrix that a picture shows, so that a page can tell what is in the cell under the pointer.
+struct DrawnMatrix {
+  Rect cells = {};
+  Matrix values = {}, scores = {};  // scores: none, or one for each value
+  std::string name = {}, x_title = {}, y_title = {}, value_title = {};
+  std::vector<std::string> row_labels = {}, column_labels = {};
 };
 
 class Image {
@@ -43,6 +52,8 @@ class Image {
 
   Rect clip;   // drawing is confined to this; the whole image at first
   int middle;  // the height at which row() lines pictures up: that of the cells, the axes, ...
+  std::vector<DrawnMatrix> drawn;  // blit takes both along
+  std::vector<Rect> kept;          // here colours are numbers: on dark paper they stay as they are
 
  private:
   int width_, height_;

@@ -1,5 +1,5 @@
 // Plot: an empty chart, ready to be drawn into: title, legend, grid, ticks and axis titles around an area of
-// pixels. For use inside core/viz.
+// pixels. For use inside core/viz, and by lessons that draw a chart of their own.
 #pragma once
 
 #include <string>  // string

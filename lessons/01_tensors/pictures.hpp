@@ -1,5 +1,5 @@
-// The pictures of lesson 01: a table as a strip of memory, the strip under three shapes, and the row that meets
-// a column. All tables are (3,4) or smaller.
+// The pictures of lesson 01: a table as a strip of memory, the strip read three ways, and the row that meets
+// a column. For small tables.
 #pragma once
 
 #include <string>  // string

@@ -1,74 +1,27 @@
-/// To learn, a network must know for each of its numbers: if this one were a little larger, how would the
-/// loss change? That is a derivative, and nobody writes it down by hand. Instead every step of the
-/// computation leaves a note: what it was computed from, and how strongly it depends on each of these. Read
-/// backwards, the notes give the derivative of the last number with respect to all others, at about the cost
-/// of computing it once.
+/// A network starts with random numbers and has to get better. How wrong it is can be put into one number,
+/// the *loss*. Then ask of each of its numbers, and there may be billions: if this one were a little larger,
+/// would the loss rise or fall, and how fast? The answer is a *derivative*. Once all of them are known,
+/// learning is simple: lower each number where the loss would rise, raise it where the loss would fall.
 ///
-/// First by hand, on plain numbers; then the library's tensors do the same; then the three rules that all of
-/// a transformer needs, for matmul, broadcasting and softmax.
-#include <algorithm>   // max, min_element, reverse, unique
-#include <cmath>       // exp, fabs, log, tanh
-#include <functional>  // function
+/// Nobody writes these derivatives by hand. The program finds them while it runs: each operation leaves a
+/// note of what it was computed from, and how strongly it depends on each of these. Read backwards, the notes
+/// give the derivative of the loss with respect to all numbers at once, for a few times the work of computing
+/// the loss. This is *automatic differentiation* (Linnainmaa, 1970); in networks it is called
+/// **backpropagation** (Rumelhart, Hinton and Williams, 1986).
+#include <algorithm>  // max, min_element
+#include <cmath>      // fabs
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "lessons/02_autograd/network.hpp"
+#include "lessons/02_autograd/pictures.hpp"
+#include "lessons/02_autograd/value.hpp"
 #include "lessons/support/lesson.hpp"
 
 using namespace attn;
 
 namespace {
 
-// One number of a computation. `derivatives[n]` is d value / d inputs[n], known at the moment it is computed.
-struct Node {
-  std::string name;
-  double value;
-  std::vector<int> inputs = {};
-  std::vector<double> derivatives = {};
-  double gradient = 0;  // d loss / d value, filled in by backward
-};
-using Graph = std::vector<Node>;
-
-struct Value {
-  Graph* graph;
-  int id;
-  Node& node() const { return (*graph)[id]; }
-  double value() const { return node().value; }
-};
-
-Value number(Graph& graph, double value, const std::string& name = "") {
-  graph.push_back({name, value});
-  return {&graph, int(graph.size()) - 1};
-}
-
-// The whole of calculus that is needed: for each operation, its value and its derivative by each input.
-Value result(const Value& a, double value, double by_a) {
-  a.graph->push_back({"", value, {a.id}, {by_a}});
-  return {a.graph, int(a.graph->size()) - 1};
-}
-Value result(const Value& a, const Value& b, double value, double by_a, double by_b) {
-  a.graph->push_back({"", value, {a.id, b.id}, {by_a, by_b}});
-  return {a.graph, int(a.graph->size()) - 1};
-}
-Value operator+(const Value& a, const Value& b) { return result(a, b, a.value() + b.value(), 1, 1); }
-Value operator-(const Value& a, const Value& b) { return result(a, b, a.value() - b.value(), 1, -1); }
-Value operator*(const Value& a, const Value& b) {
-  return result(a, b, a.value() * b.value(), b.value(), a.value());
-}
-Value exp(const Value& a) { return result(a, std::exp(a.value()), std::exp(a.value())); }
-Value log(const Value& a) { return result(a, std::log(a.value()), 1 / a.value()); }
-Value tanh(const Value& a) {
-  const double t = std::tanh(a.value());
-  return result(a, t, 1 - t * t);
-}
-
-Value named(const Value& value, const std::string& name) {
-  value.node().name = name;
-  return value;
-}
-
-// The example: a model with one weight, that guesses w·x. It is wrong by `error`, which costs
-// error², and every guess costs something, too. `guess` is used twice, and `error` is multiplied
-// with itself: both matter below.
 Value example(Graph& graph, double w_value, double x_value, double target_value) {
   const Value w = number(graph, w_value, "w"), x = number(graph, x_value, "x");
   const Value target = number(graph, target_value, "target");
@@ -83,22 +36,6 @@ double example_loss(double w, double x, double target) {
   return example(graph, w, x, target).value();
 }
 
-// Depth first, and a node is written down after all it was computed from. Read from the end, each node comes
-// after everything that uses it: when its turn comes, its gradient is complete.
-void visit(const Graph& graph, int id, std::vector<bool>& seen, std::vector<int>& order) {
-  if (seen[id]) return;
-  seen[id] = true;
-  for (const int input : graph[id].inputs) visit(graph, input, seen, order);
-  order.push_back(id);
-}
-std::vector<int> backward_order(const Graph& graph, int root) {
-  std::vector<bool> seen(graph.size(), false);
-  std::vector<int> order;
-  visit(graph, root, seen, order);
-  std::reverse(order.begin(), order.end());
-  return order;
-}
-
 // d loss / d input += d loss / d node · d node / d input
 void pass_on(Graph& graph, int id) {
   const Node& node = graph[id];
@@ -106,15 +43,130 @@ void pass_on(Graph& graph, int id) {
     graph[node.inputs[n]].gradient += node.gradient * node.derivatives[n];
 }
 
+// From the last number that was computed to the first: whatever uses a node has then had its turn before it.
 void backward(Value loss) {
   loss.node().gradient = 1;
-  for (const int id : backward_order(*loss.graph, loss.id)) pass_on(*loss.graph, id);
+  for (int id = loss.id; id >= 0; --id) pass_on(*loss.graph, id);
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::fabs(a[i] - b[i]));
+  return worst;
+}
+
+std::string whole(double value) { return fmt::format("{:.0f}", value); }
+
+/// ## Nudge it
+///
+/// The smallest model there is has one weight w and guesses w·x. With w = 3 and x = 2 it guesses 6, where 5
+/// would be right. We let the loss punish the error, and also charge a small fee for the guess itself:
+///
+/// $$ loss = (w·x − target)² + w·x $$
+///
+/// (The fee is there so that the guess is used twice. That will matter.)
+std::vector<double> gradients_by_nudging(Lesson& lesson) {
+  const double h = 1e-4, now = example_loss(3, 2, 5), up = example_loss(3 + h, 2, 5);
+  lesson.say(
+      "The loss is {:.0f}. Make w larger by {}, and it is {:.4f}: the loss grows {:.0f} times as much as w.",
+      now, h, up, (up - now) / h);
+  /// That ratio is the derivative of the loss with respect to w, written d loss / d w. Nudging finds it
+  /// for any program. But a model with a million weights would have to run a million times before it can
+  /// learn anything.
+  return {(example_loss(3 + h, 2, 5) - example_loss(3 - h, 2, 5)) / (2 * h),
+          (example_loss(3, 2 + h, 5) - example_loss(3, 2 - h, 5)) / (2 * h),
+          (example_loss(3, 2, 5 + h) - example_loss(3, 2, 5 - h)) / (2 * h)};
+}
+
+// "w" of "w", "guess" of "guess = w·x".
+std::string short_name(const Node& node) { return node.name.substr(0, node.name.find(' ')); }
+
+/// ## The chain rule backwards
+///
+/// Take the computation apart instead. Each step is so simple that its derivatives are known: a sum passes a
+/// nudge on as it is (factor 1), a product multiplies it by the other factor. Along a chain of steps the
+/// factors multiply, which is the *chain rule*. Start at the loss, whose derivative with respect to itself is
+/// 1, and walk back. A number's derivative d loss / d number is called its **gradient**:
+///
+/// $$ gradient of input  +=  gradient of node  ·  d node / d input $$
+std::vector<double> chain_rule(Lesson& lesson, const std::vector<double>& nudged) {
+  Graph graph;
+  const Value loss = example(graph, 3, 2, 5);
+  backward(loss);
+  std::vector<std::vector<std::string>> rows;
+  for (int id = loss.id; id >= 0; --id) {
+    std::string shares;
+    for (std::size_t n = 0; n < graph[id].inputs.size(); ++n)
+      shares += fmt::format("{}{} += {} · {}", n ? ",  " : "", short_name(graph[graph[id].inputs[n]]),
+                            whole(graph[id].gradient), whole(graph[id].derivatives[n]));
+    rows.push_back({graph[id].name, whole(graph[id].value), whole(graph[id].gradient),
+                    shares.empty() ? "(was given)" : shares});
+  }
+  lesson.table({"node", "value", "gradient", "what it passes on"}, rows);
+  const std::vector<double> found = {graph[0].gradient, graph[1].gradient, graph[2].gradient};
+  lesson.claim(
+      distance(found, nudged) < 1e-6,
+      "one walk back finds all three gradients, {:.0f} for w, {:.0f} for x and {:.0f} for the target: the "
+      "same as nudging each",
+      found[0], found[1], found[2]);
+  lesson.picture(
+      "graph.png", graph_picture(graph), "The graph of loss = (w·x − target)² + w·x",
+      "Grey, on the way forward: the derivative of each single step. Red, on the way back: the gradient "
+      "of the right box times that derivative. Two red arrows reach the guess, 2 from the error and 1 "
+      "from the loss, and its gradient is their sum, 3.");
+  return found;
+}
+
+/// ## One step downhill
+///
+/// The gradient of w is 6: make w larger, and the loss rises. So make it smaller, by the gradient times a
+/// small number, the *learning rate*:
+///
+/// $$ w  ←  w − rate · gradient of w $$
+///
+/// That is one step of **gradient descent** (Cauchy, 1847). All training in this course consists of such
+/// steps, or of refinements of them (lesson 04). x and the target are data and stay as they are. With a rate
+/// of 0.05:
+std::vector<double> downhill(Lesson& lesson) {
+  const auto descend = [](double rate, int steps) {
+    std::vector<double> way = {3};
+    for (int step = 0; step < steps; ++step) {
+      Graph graph;
+      backward(example(graph, way.back(), 2, 5));
+      way.push_back(way.back() - rate * graph[0].gradient);
+    }
+    return way;
+  };
+  const std::vector<double> way = descend(0.05, 12), wild = descend(0.26, 4);
+  std::vector<std::vector<std::string>> rows;
+  for (int step = 0; step < 4; ++step)
+    rows.push_back({fmt::format("{}", step), fmt::format("{:.3f}", way[step]),
+                    fmt::format("{:.3f}", example_loss(way[step], 2, 5)),
+                    fmt::format("{:.3f}", (way[step] - way[step + 1]) / 0.05),
+                    fmt::format("{:.3f}", way[step + 1])});
+  lesson.table({"step", "w", "loss", "gradient", "w − 0.05 · gradient"}, rows);
+  lesson.claim(
+      example_loss(way[1], 2, 5) < 7 && std::fabs(way.back() - 2.25) < 0.01,
+      "one step takes the loss from 7 to {:.2f}; after {} steps w is {:.3f}, close to the lowest point at "
+      "2.25",
+      example_loss(way[1], 2, 5), way.size() - 1, way.back());
+  const double after = example_loss(wild.back(), 2, 5);
+  lesson.claim(after > 7,
+               "a rate of 0.26 is too much: each step jumps over the valley, and after {} the loss is {:.2f}",
+               wild.size() - 1, after);
+
+  lesson.picture(
+      "descent.png", descent_picture([](double w) { return example_loss(w, 2, 5); }, way, wild),
+      "Gradient descent on one weight",
+      "Blue: steps shrink with the slope and end in the valley. Orange: the steps are too long, land on "
+      "the other side, and climb.");
+  return way;
 }
 
 void backward_overwriting(Value loss) {
   Graph& graph = *loss.graph;
   loss.node().gradient = 1;
-  for (const int id : backward_order(graph, loss.id))
+  for (int id = loss.id; id >= 0; --id)
     for (std::size_t n = 0; n < graph[id].inputs.size(); ++n)
       graph[graph[id].inputs[n]].gradient = graph[id].gradient * graph[id].derivatives[n];  // = and not +=
 }
@@ -147,136 +199,68 @@ void backward_recursing(Value loss) {
   backward_each_time(*loss.graph, loss.id);
 }
 
-// The gradients of w, x and target that a way of going backwards finds.
-std::vector<double> gradients_by(const std::function<void(Value)>& way) {
-  Graph graph;
-  way(example(graph, 3, 2, 5));
-  return {graph[0].gradient, graph[1].gradient, graph[2].gradient};
-}
-
-std::vector<double> gradients_by_nudging() {
-  const double h = 1e-4;
-  return {(example_loss(3 + h, 2, 5) - example_loss(3 - h, 2, 5)) / (2 * h),
-          (example_loss(3, 2 + h, 5) - example_loss(3, 2 - h, 5)) / (2 * h),
-          (example_loss(3, 2, 5 + h) - example_loss(3, 2, 5 - h)) / (2 * h)};
-}
-
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::fabs(a[i] - b[i]));
-  return worst;
-}
-
-/// ## Nudge it
+/// ## Gradients add up
 ///
-/// A model guesses w·x with w = 3 and x = 2, but 5 would be right. The loss punishes the error, and the
-/// guess:
-///
-/// $$ loss = (w·x − target)² + w·x $$
-void by_hand(Lesson& lesson) {
-  const double h = 1e-4, now = example_loss(3, 2, 5), up = example_loss(3 + h, 2, 5);
-  lesson.say(
-      "It is {:.0f}. If w were {} larger, it would be {:.7f}: it grows {:.2f} times as much as w. That "
-      "ratio is the derivative of the loss with respect to w. To nudge each number in turn works, but a "
-      "model with a "
-      "million weights would have to run a million times for one step.",
-      now, h, up, (up - now) / h);
-
-  /// ## The chain rule backwards
-  ///
-  /// Instead, take the computation apart. Each step is so simple that its derivatives are known: a sum passes
-  /// a nudge on as it is, a product multiplies it by the other factor. Along a chain of steps these factors
-  /// multiply. Start at the loss, whose derivative by itself is 1, and walk back:
-  ///
-  /// $$ d loss / d input  +=  d loss / d node  ·  d node / d input $$
-  Graph graph;
-  const Value loss = example(graph, 3, 2, 5);
-  backward(loss);
-  std::vector<std::vector<std::string>> rows;
-  for (const int id : backward_order(graph, loss.id)) {
-    std::string shares;
-    for (std::size_t n = 0; n < graph[id].inputs.size(); ++n) {
-      const Node& input = graph[graph[id].inputs[n]];
-      shares +=
-          fmt::format("{}{} += {:.0f} · {:.0f}", n ? ",  " : "", input.name.substr(0, input.name.find(' ')),
-                      graph[id].gradient, graph[id].derivatives[n]);
-    }
-    rows.push_back({graph[id].name, fmt::format("{:.0f}", graph[id].value),
-                    fmt::format("{:.0f}", graph[id].gradient), shares.empty() ? "(was given)" : shares});
-  }
-  lesson.table({"node", "value", "gradient", "what it passes on"}, rows);
-  const std::vector<double> right = gradients_by(backward), nudged = gradients_by_nudging();
-  lesson.claim(
-      distance(right, nudged) < 1e-6,
-      "one walk back finds all three, ({:.0f}, {:.0f}, {:.0f}) for w, x, target: the same as nudging each",
-      right[0], right[1], right[2]);
-
-  std::vector<viz::GraphNode> boxes;
-  std::vector<viz::GraphEdge> arrows;
-  for (std::size_t id = 0; id < graph.size(); ++id) {
-    boxes.push_back({.label = graph[id].name,
-                     .value = viz::format_fixed(graph[id].value, 0),
-                     .gradient = "gradient " + viz::format_fixed(graph[id].gradient, 0),
-                     .color = graph[id].inputs.empty() ? 0 : -1});
-    std::vector<int> inputs = graph[id].inputs;  // error² uses error twice: one arrow is enough
-    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
-    for (const int input : inputs) arrows.push_back({.from = input, .to = int(id)});
-  }
-  lesson.picture("graph.png",
-                 viz::graph(boxes, arrows, {.title = "Values go to the right, gradients come back"}),
-                 "The graph of loss = (w·x − target)² + w·x",
-                 "Two arrows leave the guess, so its gradient has two parts: 1 from the loss itself and 2 "
-                 "from the error.");
-
-  /// ## Gradients add up
-  ///
-  /// The guess is used in two places, and a nudge of it goes both ways: the effects add up. The same with
-  /// error · error, where one number is used twice in one step. And a node must wait until every share has
-  /// arrived before it passes anything on. What happens otherwise:
+/// The guess is used in two places. A nudge of it goes both ways, and the effects add up: hence the += in the
+/// rule. It is the same with error · error, where one number is used twice in one step. And a node must wait
+/// until every share has arrived before it passes anything on. What happens otherwise:
+void adding_up(Lesson& lesson, const std::vector<double>& right) {
+  const auto gradients_by = [](void (*way)(Value)) {
+    Graph graph;
+    way(example(graph, 3, 2, 5));
+    return std::vector<double>{graph[0].gradient, graph[1].gradient, graph[2].gradient};
+  };
   const std::vector<double> overwritten = gradients_by(backward_overwriting),
                             early = gradients_by(backward_too_early),
                             each_time = gradients_by(backward_recursing);
-  rows.clear();
-  const auto add_row = [&](const std::string& name, const std::vector<double>& g) {
-    rows.push_back(
-        {name, fmt::format("{:.0f}", g[0]), fmt::format("{:.0f}", g[1]), fmt::format("{:.0f}", g[2])});
-  };
-  add_row("nudging each number", nudged);
-  add_row("backward, as above", right);
-  add_row("shares overwritten (= instead of +=)", overwritten);
-  add_row("passed on too early (nearest to the loss first)", early);
-  add_row("passed on at every share (plain recursion)", each_time);
-  lesson.table({"d loss / d", "w", "x", "target"}, rows);
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, g] : {std::pair("as above", right), std::pair("= instead of +=", overwritten),
+                                std::pair("passed on too early (nearest to the loss first)", early),
+                                std::pair("passed on at every share (plain recursion)", each_time)})
+    rows.push_back({name, whole(g[0]), whole(g[1]), whole(g[2])});
+  lesson.table({"gradient of", "w", "x", "target"}, rows);
   lesson.claim(
       distance(overwritten, right) > 0.5 && distance(early, right) > 0.5 && distance(each_time, right) > 0.5,
       "all three shortcuts are wrong, and none of them crashes");
+}
 
-  /// ## Topological order
-  ///
-  /// The order that always works: every node after all nodes that use it. Here it is the order in which they
-  /// were computed, reversed, since nothing can be computed from what does not exist yet (the library uses
-  /// just that). It also visits each node once. Plain recursion follows every path, and paths multiply:
-  /// double a number n times by x = x + x.
-  rows.clear();
+/// ## Topological order
+///
+/// An order in which every node comes after all nodes that use it is called a *topological order* (of the
+/// graph read backwards). The simplest: the order in which the numbers were computed, reversed. Nothing can
+/// be computed from what does not exist yet, so whatever uses a node is younger than the node. The table
+/// above goes that way, and so does the library.
+///
+/// Where nodes come in no particular order, as in the exercise, there are two well-known ways to find one.
+/// *Depth-first search* starts at the loss and writes a node down after all that it was computed from; the
+/// list is then read from its end. *Kahn's algorithm* (1962) counts for each node how many of its users have
+/// not had their turn.
+///
+/// In such an order each node has one turn. Plain recursion follows every path, and paths multiply: take a
+/// number and double it n times, x = x + x.
+void topological_order(Lesson& lesson) {
+  std::vector<std::vector<std::string>> rows;
   long turns = 0;
-  std::size_t visits = 0;
+  std::size_t nodes = 0;
   for (const int n : {5, 10, 20}) {
     Graph chain;
     Value x = number(chain, 1);
     for (int i = 0; i < n; ++i) x = x + x;
-    visits = backward_order(chain, x.id).size();
+    nodes = chain.size();
     turns = backward_each_time(chain, x.id);
-    rows.push_back({fmt::format("{}", n), fmt::format("{}", visits), fmt::format("{}", turns)});
+    rows.push_back({fmt::format("{}", n), fmt::format("{}", nodes), viz::format_fixed(double(turns), 0)});
   }
-  lesson.table({"doublings", "turns, in topological order", "turns, by recursion"}, rows);
-  lesson.claim(visits == 21 && turns == (1L << 21) - 1, "20 doublings: {} turns against {}", visits, turns);
+  lesson.table({"doublings", "turns in topological order", "turns by recursion"}, rows);
+  lesson.claim(nodes == 21 && turns == (1L << 21) - 1, "20 doublings take {} turns, or {} by recursion",
+               nodes, viz::format_fixed(double(turns), 0));
 }
 
 /// ## The same through tensors
 ///
-/// A Tensor does all this by itself. requires_grad() says that a gradient is wanted; every op then records
-/// what it was computed from; backward(loss) walks back. The example again, with tensors of one number:
-void by_tensors(Lesson& lesson) {
+/// A Tensor does all this by itself. `requires_grad()` says that a gradient is wanted; every operation
+/// then notes what it was computed from; `backward(loss)` walks back. The example again, with tensors of
+/// one number:
+void by_tensors(Lesson& lesson, const std::vector<double>& right, const std::vector<double>& way) {
   Tensor w = scalar(3), x = scalar(2), target = scalar(5);
   w.requires_grad(), x.requires_grad(), target.requires_grad();
   const auto loss_of = [&] {
@@ -284,20 +268,32 @@ void by_tensors(Lesson& lesson) {
     return error * error + guess;
   };
   attn::backward(loss_of());
-  const std::vector<double> right = gradients_by(backward);
   const std::vector<double> found = {w.grad().item(), x.grad().item(), target.grad().item()};
   lesson.claim(distance(found, right) < 1e-5,
                "w.grad() = {:.0f}, x.grad() = {:.0f}, target.grad() = {:.0f}: as by hand", found[0], found[1],
                found[2]);
 
-  /// Gradients add up over calls, too: that is how a large batch can be done in parts. So whoever wants a
-  /// fresh one must zero it first. To forget that is the classic mistake of a training loop:
-  attn::backward(loss_of());
-  const real twice = w.grad().item();
-  w.zero_grad(), x.zero_grad(), target.zero_grad();
-  attn::backward(loss_of());
-  lesson.claim(twice == 2 * w.grad().item(),
-               "a second backward without zero_grad() gives {:.0f}, with it {:.0f}", twice, w.grad().item());
+  /// Gradients add up over calls, too: that is how a large batch can be done in parts. So they have to be set
+  /// to zero before each step. To forget that is the classic mistake of a training loop, which is just this:
+  ///
+  ///     for (int step = 0; step < 12; ++step) {
+  ///       w.zero_grad();
+  ///       backward(loss_of());
+  ///       w.data()[0] -= 0.05 * w.grad().item();
+  ///     }
+  const auto train = [&](bool zeroed) {
+    w.data()[0] = 3;
+    w.zero_grad();
+    for (std::size_t step = 1; step < way.size(); ++step) {
+      if (zeroed) w.zero_grad();
+      attn::backward(loss_of());
+      w.data()[0] -= real(0.05) * w.grad().item();
+    }
+    return double(w.item());
+  };
+  const double forgotten = train(false), trained = train(true);
+  lesson.claim(std::fabs(trained - way.back()) < 1e-5 && std::fabs(forgotten - 2.25) > 0.05,
+               "with zero_grad() w ends at {:.3f}, as by hand; without it at {:.3f}", trained, forgotten);
 
   const Index depth = lesson.fast ? 20000 : 200000;
   Tensor y = w;
@@ -305,36 +301,19 @@ void by_tensors(Lesson& lesson) {
   w.zero_grad(), x.zero_grad();
   attn::backward(y);
   lesson.claim(w.grad().item() == 1 && x.grad().item() == real(depth),
-               "a sum of {} steps: its gradient by x is {:.0f}. No recursion, so no depth is too deep", depth,
-               x.grad().item());
+               "x added {} times: its gradient is {}. The walk back is a loop, so no graph is too deep",
+               viz::format_fixed(double(depth), 0), viz::format_fixed(x.grad().item(), 0));
 }
 
-// The gradient of every element of `x` by nudging it: the loss is computed twice for each.
-Tensor nudged(const Tensor& x, const std::function<double()>& loss) {
-  const NoGrad no_grad;
-  const real h = real(1e-2);
-  Tensor gradient = empty(x.shape());
-  for (Index i = 0; i < x.numel(); ++i) {
-    const real before = x.data()[i];
-    x.data()[i] = before + h;
-    const double up = loss();
-    x.data()[i] = before - h;
-    gradient.data()[i] = real((up - loss()) / (2 * double(h)));
-    x.data()[i] = before;
-  }
-  return gradient;
-}
-
-void rules_for_tensors(Lesson& lesson) {
-  Rng rng(lesson.seed);
-  /// ## The backward of matmul
-  ///
-  /// C = A B, and G says how the loss changes with each element of C. Element a(i,k) is used in all of row i
-  /// of C, in c(i,j) with the factor b(k,j). So its gradient is the sum of g(i,j) · b(k,j) over j: row i of G
-  /// with row k of B. For B the same with columns. Written with matrices, with the transposes that the shapes
-  /// ask for:
-  ///
-  /// $$ dA = G Bᵀ   (M,N) x (N,K)          dB = Aᵀ G   (K,M) x (M,N) $$
+/// ## The backward of matmul
+///
+/// A transformer needs few rules beyond + and ·. The first is for the matrix product C = A B. Let G hold the
+/// gradient of each element of C. Element a(i,k) is used in all of row i of C: in c(i,j) with the factor
+/// b(k,j). So its gradient is the sum of g(i,j) · b(k,j) over j, which is row i of G with row k of B. For B
+/// it is the same with columns. As matrices, with the transposes that the shapes ask for:
+///
+/// $$ dA = G Bᵀ   (M,N) x (N,K)          dB = Aᵀ G   (K,M) x (M,N) $$
+void matmul_rule(Lesson& lesson, Rng& rng) {
   Tensor a = normal({2, 3}, rng), b = normal({3, 4}, rng);  // (M, K), (K, N)
   const Tensor g = normal({2, 4}, rng);                     // (M, N)
   a.requires_grad(), b.requires_grad();
@@ -343,107 +322,61 @@ void rules_for_tensors(Lesson& lesson) {
     for (Index k = 0; k < 3; ++k)
       for (Index j = 0; j < 4; ++j) by_loops(i, k) += g(i, j) * b(k, j);
   attn::backward(matmul(a, b), g);
-  const Tensor by_formula = matmul(g, b.detach(), Transpose::second);
-  double worst = std::max({max_difference(by_loops, a.grad()), max_difference(by_formula, a.grad()),
-                           max_difference(matmul(a.detach(), g, Transpose::first), b.grad())});
+  const Tensor dA = matmul(g, transpose(b.detach())), dB = matmul(transpose(a.detach()), g);
+  const double worst = std::max(
+      {max_difference(by_loops, a.grad()), max_difference(dA, a.grad()), max_difference(dB, b.grad())});
   lesson.claim(worst < 1e-5, "loops, formulas and the library agree: largest difference {:.0e}", worst);
-  const auto product_loss = [&] { return double(sum(matmul(a, b) * g).item()); };
-  worst = std::max(max_difference(nudged(a, product_loss), a.grad()),
-                   max_difference(nudged(b, product_loss), b.grad()));
-  lesson.claim(worst < 1e-3, "and so does nudging all 18 elements, as far as floats can tell: {:.0e}", worst);
+}
 
-  /// ## The backward of broadcasting
-  ///
-  /// A bias (4) is added to both rows of a (2,4) tensor: each of its elements is used twice, so its gradient
-  /// is the sum of two. Whatever the forward stretched, the backward sums up:
-  ///
-  /// $$ y = x + bias   (R,C) + (C)          d bias(j) = Σ_i g(i, j) $$
+/// ## The backward of broadcasting
+///
+/// A bias (4) is added to both rows of a (2,4) tensor. Each of its elements is used twice, so its gradient is
+/// the sum of two. Whatever the forward stretched, the backward sums up:
+///
+/// $$ y = x + bias   (R,C) + (C)          d bias(j) = Σ_i g(i, j) $$
+void broadcasting_rule(Lesson& lesson, Rng& rng) {
   Tensor bias = normal({4}, rng);
   bias.requires_grad();
+  const Tensor g = normal({2, 4}, rng);
   attn::backward(normal({2, 4}, rng) + bias, g);
   lesson.numbers(concat({g, reshape(bias.grad(), {1, 4})}),
                  {"gradient, row 0", "gradient, row 1", "gradient of the bias"});
   lesson.claim(max_difference(bias.grad(), sum(g, 0)) < 1e-6, "the last row is the sum of the others");
+}
 
-  /// ## The backward of softmax
+/// ## The backward of softmax
+///
+/// *Softmax* turns scores into shares that sum to 1, p_i = exp(score_i) / Σ exp(score) (lesson 04 builds it):
+void softmax_rule(Lesson& lesson) {
   const std::vector<std::string> animals = {"cat", "dog", "fish"};
   Tensor scores = tensor({{2.0, 1.0, 0.1}});
   const Tensor p = softmax(scores);
-  lesson.say(
-      "Softmax turns scores into shares of 1 (lesson 04 builds it). Scores 2.0, 1.0 and 0.1 give cat "
-      "{:.2f}, dog {:.2f}, fish {:.2f}. Raise one score: its share grows, and all others shrink, since "
-      "they still sum to 1. So there is not one derivative for each element but a whole table, p_i (1 if i "
-      "= j, else 0) − p_i p_j:",
-      p(0, 0), p(0, 1), p(0, 2));
+  lesson.numbers(concat({scores, p}), {"score", "share p"}, animals);
+  /// Raise one score: its share grows, and all others shrink, since they still sum to 1. So the derivative is
+  /// not one number for each element but a whole table:
+  ///
+  /// $$ d p_i / d score_j = p_i ((1 if i = j, else 0) − p_j) $$
   Tensor table = empty({3, 3});  // d p_i / d score_j
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 3; ++j) table(i, j) = p(0, i) * ((i == j ? 1 : 0) - p(0, j));
   lesson.numbers(table, {"share of cat", "share of dog", "share of fish"}, animals);
-  /// Summed up for a gradient g that comes in, the table need never be written down:
+  /// Multiply it by a gradient g that comes in, and the table need never be written down:
   ///
-  /// $$ d score = p ∘ (g − Σ g p) $$
-  const Tensor wish = tensor({{1, 0, 0}});  // more cat
+  /// $$ d score = p ∘ (g − Σ g p)          ∘: element by element $$
+  ///
+  /// For g = (1, 0, 0), which asks for more cat:
+  const Tensor wish = tensor({{1, 0, 0}});
   const Tensor formula = p * (wish - sum(wish * p, -1, true)), elementwise = wish * p * (1 - p);
   scores.requires_grad();
   attn::backward(softmax(scores), wish);
   lesson.numbers(concat({formula, scores.grad(), elementwise}),
-                 {"by the formula", "the library", "each element for itself"}, animals);
+                 {"by the formula", "the library", "g p (1 − p)"}, animals);
   lesson.claim(
       max_difference(formula, scores.grad()) < 1e-6 && max_difference(formula, matmul(wish, table)) < 1e-6,
-      "to have more cat, raise its score and lower the others; they sum to {:.0f}",
+      "for more cat, raise its score and lower the others; the three sum to {:.0f}",
       std::fabs(sum(formula).item()));
   lesson.claim(max_difference(elementwise, scores.grad()) > 0.05,
-               "p (1 − p), which treats each element for itself, misses that the others must fall");
-}
-
-// A small network with every number written out: 5 inputs, 8 hidden units, 3 classes, 4 samples. `Number` may
-// be float, double, or Value, which then records all of it. Parameters: W1 (5,8), b1 (8), W2 (8,3), b2 (3).
-constexpr int inputs = 5, hidden = 8, classes = 3, samples = 4;
-constexpr int parameter_count = inputs * hidden + hidden + hidden * classes + classes;
-
-template <class Number>
-Number sample_loss(const std::vector<Number>& p, const std::vector<Number>& x, int sample) {
-  using std::exp, std::log, std::tanh;
-  const Number* w1 = p.data();
-  const Number *b1 = w1 + inputs * hidden, *w2 = b1 + hidden, *b2 = w2 + hidden * classes;
-  std::vector<Number> h, logits;
-  for (int j = 0; j < hidden; ++j) {
-    Number total = b1[j];
-    for (int i = 0; i < inputs; ++i) total = total + x[sample * inputs + i] * w1[i * hidden + j];
-    h.push_back(tanh(total));
-  }
-  for (int c = 0; c < classes; ++c) {
-    Number total = b2[c];
-    for (int j = 0; j < hidden; ++j) total = total + h[j] * w2[j * classes + c];
-    logits.push_back(total);
-  }
-  Number denominator = exp(logits[0]);
-  for (int c = 1; c < classes; ++c) denominator = denominator + exp(logits[c]);
-  return log(denominator) - logits[sample % classes];  // −log of the right class's share: lesson 04
-}
-
-template <class Number>
-Number network_loss(const std::vector<Number>& p, const std::vector<Number>& x) {
-  Number total = sample_loss(p, x, 0);
-  for (int sample = 1; sample < samples; ++sample) total = total + sample_loss(p, x, sample);
-  return total;
-}
-
-// (f(p + h) − f(p − h)) / 2h for each parameter: the error is of order h², one-sided it would be h.
-template <class Number>
-std::vector<double> central_differences(const std::vector<double>& p, const std::vector<double>& x,
-                                        double h) {
-  std::vector<Number> at(p.begin(), p.end());
-  const std::vector<Number> fixed(x.begin(), x.end());
-  std::vector<double> gradient;
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    at[i] = static_cast<Number>(p[i] + h);
-    const double above = network_loss(at, fixed);
-    at[i] = static_cast<Number>(p[i] - h);
-    gradient.push_back((above - network_loss(at, fixed)) / (2 * h));
-    at[i] = static_cast<Number>(p[i]);
-  }
-  return gradient;
+               "p (1 − p), which treats each element alone, misses that the others must fall");
 }
 
 Tensor part(const std::vector<double>& p, int begin, const Shape& shape) {
@@ -453,12 +386,15 @@ Tensor part(const std::vector<double>& p, int begin, const Shape& shape) {
 }
 
 /// ## Checking against central differences
+///
+/// A wrong gradient does not crash; the model just learns badly, or not at all. So every gradient in this
+/// project is checked by nudging every element, to both sides, which is called a *central difference*:
+///
+/// $$ gradient ≈ (f(p + h) − f(p − h)) / 2h $$
+///
+/// Here a small network (`network.hpp`, written once as a template) goes three ways: through our numbers that
+/// remember, through central differences in double, and through the library.
 void check_it(Lesson& lesson) {
-  lesson.say(
-      "A wrong gradient does not crash; it learns badly. So each gradient in this project is checked "
-      "against nudging, every element. Here a small network ({} parameters, written once as a template) "
-      "goes three ways: our numbers that remember, central differences in double, and the library.",
-      parameter_count);
   Rng rng(lesson.seed);
   std::vector<double> p, x;
   for (int i = 0; i < parameter_count; ++i) p.push_back(0.5 * rng.normal());
@@ -485,25 +421,25 @@ void check_it(Lesson& lesson) {
   for (const Tensor& tensor : {w1, b1, w2, b2})
     for (const real g : tensor.grad().values()) library.push_back(g);
 
-  const std::vector<double> differences = central_differences<double>(p, x, 1e-5);
-  const double nudging_error = distance(differences, exact) / largest,
+  const double nudging_error = distance(central_differences<double>(p, x, 1e-5), exact) / largest,
                library_error = distance(library, exact) / largest;
-  lesson.claim(nudging_error < 1e-7,
-               "our {} nodes against central differences, all {} elements: {:.0e} of the largest",
-               graph.size(), exact.size(), nudging_error);
+  lesson.claim(
+      nudging_error < 1e-7,
+      "our graph of {} nodes against central differences, {} gradients: they differ by {:.0e} of the largest",
+      graph.size(), exact.size(), nudging_error);
   lesson.claim(library_error < 1e-5, "the library, in float, against ours, in double: {:.0e}", library_error);
 
-  /// How large should a nudge be? Too large, and the curve bends within it; too small, and the difference of
-  /// two almost equal numbers is all rounding. Floats have 7 digits and leave hardly any room in between,
-  /// which is why gradients are checked in double:
+  /// How large should a nudge be? Too large, and the curve bends within it: the error of a central difference
+  /// grows with h². Too small, and the difference of two almost equal numbers is all rounding. Floats have 7
+  /// digits and leave hardly any room in between, which is why gradients are checked in double:
   std::vector<double> steps, in_float, in_double;
   for (double h = 1; h > 1e-11; h /= 10) {
     steps.push_back(h);
     in_float.push_back(distance(central_differences<float>(p, x, h), exact) / largest);
     in_double.push_back(distance(central_differences<double>(p, x, h), exact) / largest);
   }
-  const double best_float = *std::min_element(in_float.begin(), in_float.end());
-  const double best_double = *std::min_element(in_double.begin(), in_double.end());
+  const double best_float = *std::min_element(in_float.begin(), in_float.end()),
+               best_double = *std::min_element(in_double.begin(), in_double.end());
   const std::vector<viz::Series> series = {{.name = "float", .y = in_float, .x = steps, .points = true},
                                            {.name = "double", .y = in_double, .x = steps, .points = true}};
   const viz::ChartOptions chart{.title = "How far is a central difference from the gradient?",
@@ -525,16 +461,41 @@ int main(int argc, char** argv) {
   return run_lesson(
       argc, argv, {.name = "02_autograd", .question = "How does a program know its own derivative?"},
       [](Lesson& lesson) {
-        by_hand(lesson);
-        by_tensors(lesson);
-        rules_for_tensors(lesson);
+        const std::vector<double> right = chain_rule(lesson, gradients_by_nudging(lesson));
+        const std::vector<double> way = downhill(lesson);
+        adding_up(lesson, right);
+        topological_order(lesson);
+        by_tensors(lesson, right, way);
+        Rng rng(lesson.seed);
+        matmul_rule(lesson, rng);
+        broadcasting_rule(lesson, rng);
+        softmax_rule(lesson);
         check_it(lesson);
+        /// ## Check yourself
+        ///
+        /// - **What is autograd for?** It gives the derivative of the loss with respect to every weight, with
+        ///   one walk back through the computation. A step against that gradient lowers the loss.
+        /// - **What goes in, what comes out?** A loss, one number, and the graph of how it was computed. Each
+        ///   tensor gets a gradient of its own shape: for C = A B, dA = G Bᵀ is (M,K) like A, and a bias (C)
+        ///   that was stretched to (R,C) gets the sum over its R rows.
+        /// - **What goes wrong without care?** If shares overwrite instead of adding up, if a node passes on
+        ///   before it has all of them, or if old gradients are not zeroed, the numbers are wrong and nothing
+        ///   crashes. Central differences find it.
+        ///
+        /// ## Read on
+        ///
+        /// - Rumelhart, Hinton and Williams, 1986: *Learning representations by back-propagating errors*.
+        ///   Four pages of Nature that made it known.
+        /// - Baydin, Pearlmutter, Radul and Siskind, 2018: *Automatic differentiation in machine learning: a
+        ///   survey*. Forward and reverse mode, and what they cost.
+        /// - Andrej Karpathy, 2020: *micrograd*. The same engine of numbers that remember, in Python.
+        /// - The notebook `03_training_dynamics`: what the learning rate does to a model that sorts cards.
         lesson.try_next(
-            {{"In operator* of Value, swap the two derivatives (a.value(), b.value()).",
+            {{"In operator* of value.hpp, swap the two derivatives (a.value(), b.value()).",
               "Only error · error survives it, where both are the same: w and x get each other's gradient."},
-             {"In backward, go through backward_order from its end to its beginning.",
+             {"In backward, let id run from 0 up to loss.id.",
               "Every node has its turn before anything has reached it: w, x and target get 0."},
-             {"In central_differences, use (f(p + h) − f(p)) / h, one-sided.",
+             {"In central_differences (network.hpp), use (f(p + h) − f(p)) / h, one-sided.",
               "The double curve falls as h and not as h², and its best is hundreds of times worse."}});
       });
 }

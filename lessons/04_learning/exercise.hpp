@@ -52,4 +52,12 @@ void adamw_step(Tensor& p, const Tensor& gradient, AdamState& state, const AdamS
   todo();  // your answer
 }
 
+// The backward of ReLU, max(0, x), which stands between the layers of most networks: where x is above 0 the
+// gradient passes as it is; where it is not, nothing passes.
+//   x (N,C), gradient (N,C) -> (N,C)
+//   relu_backward([[-1, 2]], [[5, -7]]) = [[0, -7]]
+Tensor relu_backward(const Tensor& x, const Tensor& gradient) {
+  todo();  // your answer
+}
+
 }  // namespace exercise

@@ -61,4 +61,12 @@ void adamw_step(Tensor& p, const Tensor& gradient, AdamState& state, const AdamS
   adam_step(p, gradient, state, settings);
 }
 
+// A gate that x opens and the gradient passes: the sign of the gradient itself does not matter.
+Tensor relu_backward(const Tensor& x, const Tensor& gradient) {
+  Tensor out = empty(x.shape());
+  for (Index i = 0; i < x.size(0); ++i)
+    for (Index j = 0; j < x.size(1); ++j) out(i, j) = x(i, j) > 0 ? gradient(i, j) : 0;
+  return out;
+}
+
 }  // namespace exercise

@@ -43,4 +43,12 @@ Tensor self_attention(const Tensor& x, const Tensor& w_q, const Tensor& w_k, con
   todo();  // your answer
 }
 
+// The backward of scores: the gradients with respect to q and to k, given the one with respect to the scores.
+// Each is a product, divided by √D like the scores: dq_i = Σ_j g_ij k_j / √D and dk_j = Σ_i g_ij q_i / √D.
+//   q (T,D), k (S,D), gradient (T,S) -> {(T,D), (S,D)}
+//   scores_backward([[1,2,0,1]], [[3,1,0,1]], [[2]]) = {[[3,1,0,1]], [[1,2,0,1]]}      (2/√4 = 1)
+std::pair<Tensor, Tensor> scores_backward(const Tensor& q, const Tensor& k, const Tensor& gradient) {
+  todo();  // your answer
+}
+
 }  // namespace exercise

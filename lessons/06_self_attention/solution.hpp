@@ -48,4 +48,19 @@ Tensor self_attention(const Tensor& x, const Tensor& w_q, const Tensor& w_k, con
   return attend(matmul(x, w_q), matmul(x, w_k), matmul(x, w_v));
 }
 
+// A score is made of one query and one key, so its gradient goes to both, each times the other. The division
+// by √D is a constant factor: it stands in the backward, too.
+std::pair<Tensor, Tensor> scores_backward(const Tensor& q, const Tensor& k, const Tensor& gradient) {
+  Tensor dq = zeros(q.shape()), dk = zeros(k.shape());
+  for (Index i = 0; i < q.size(0); ++i)
+    for (Index j = 0; j < k.size(0); ++j) {
+      const real g = gradient(i, j) / std::sqrt(real(q.size(1)));
+      for (Index d = 0; d < q.size(1); ++d) {
+        dq(i, d) += g * k(j, d);
+        dk(j, d) += g * q(i, d);
+      }
+    }
+  return {dq, dk};
+}
+
 }  // namespace exercise

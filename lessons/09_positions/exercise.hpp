@@ -51,4 +51,12 @@ int t5_bucket(Index distance, bool bidirectional) {
   todo();  // your answer
 }
 
+// The backward of rotate_pairs: the gradient with respect to x, given the one with respect to its result. The
+// transpose of a rotation is the rotation back, so each pair turns by the same angle the other way.
+//   gradient (T,D), D even -> (T,D)
+//   rotate_back([[1, 0], [0.5403, 0.8415]]) = [[1, 0], [1, 0]]      (row 1 by an angle of −1)
+Tensor rotate_back(const Tensor& gradient) {
+  todo();  // your answer
+}
+
 }  // namespace exercise

@@ -57,4 +57,18 @@ int t5_bucket(Index distance, bool bidirectional) {
   return first + std::min(exact + int(reached * exact), buckets - 1);
 }
 
+// Only the sign of the sine differs: rotate_back(rotate_pairs(x)) is x.
+Tensor rotate_back(const Tensor& gradient) {
+  const Index D = gradient.size(1);
+  Tensor out = empty(gradient.shape());
+  for (Index t = 0; t < gradient.size(0); ++t)
+    for (Index i = 0; i < D / 2; ++i) {
+      const double angle = double(t) * std::pow(10000.0, -2.0 * double(i) / double(D));
+      const double a = gradient(t, 2 * i), b = gradient(t, 2 * i + 1);
+      out(t, 2 * i) = a * std::cos(angle) + b * std::sin(angle);
+      out(t, 2 * i + 1) = b * std::cos(angle) - a * std::sin(angle);
+    }
+  return out;
+}
+
 }  // namespace exercise

@@ -1,16 +1,22 @@
-/// All pieces are there: attention (06), masks (07), heads (08), positions (09), residuals and norms (10).
-/// The Transformer puts them together as a reader and a writer:
+/// `The cat sleeps` is `le chat dort`, word for word. But `the black cat` is `le chat noir`, in another
+/// order, and `I am hungry` is `j'ai faim`, two words for three. A translator has to read a whole sentence,
+/// then write another one of another length, word by word, with an eye on what it has read and on what it
+/// has written. You have all the parts for that: attention (lesson 06), masks (07), heads (08), positions
+/// (09), residuals, norms and feed-forward networks (10). The Transformer (Vaswani et al., 2017) puts them
+/// together as a reader and a writer:
 ///
-/// - the **encoder** reads the source at once, every word looks at every word: (S, C) -> (S, C);
-/// - the **decoder** writes the target: each word looks at the words before it, then at the encoder's
-///   output, and guesses the next word: (T, C) -> (T, V).
+/// - the **encoder** reads the source: every word looks at every word. Out comes the **memory**, a vector for
+///   each source word that knows its context;
+/// - the **decoder** writes the target: each word looks at the words before it, then at the memory, and
+///   guesses the next word.
 ///
-/// Letters for sizes: S source time, T target time, C = d_model, H heads, D = C / H, V vocabulary; B, the
-/// batch, is 1 here.
-#include <algorithm>  // max
+/// Letters for sizes: S words in the source, T in the target, C = d_model channels, H heads of D = C / H
+/// channels, V words in the vocabulary; B sentences in a batch, which is 1 here. Tokens are rows: x W.
+#include "lessons/11_transformer/pictures.hpp"
+
+#include <algorithm>  // max, sort
 #include <cmath>      // exp, log, sqrt
 #include <iterator>   // ssize
-#include <map>        // map
 #include <numeric>    // accumulate, inner_product
 
 #include "core/autograd.hpp"
@@ -21,6 +27,20 @@
 using namespace attn;
 
 namespace {
+
+/// ## The architecture
+///
+/// Here is the whole machine. Read it upwards. On the left the source words become vectors (lesson 05), get
+/// their positions (09) and pass N encoder layers. On the right the target words, shifted, do the same
+/// through N decoder layers. The three arrows into each attention are its queries, keys and values: in
+/// self-attention all three come from below, and in cross-attention K and V come from the memory. All
+/// layers of the decoder look at the same memory, that of the last encoder layer. At the end each vector is
+/// compared with the embeddings of all words, and softmax turns these scores into a guess.
+void architecture(Lesson& lesson, const TransformerConfig& config, Index S, Index T) {
+  lesson.picture("architecture.png", draw_architecture(config, S, T), "The whole Transformer",
+                 "Below each name is the shape of what comes out. Only one line crosses from the encoder to "
+                 "the decoder: the memory, which gives cross-attention its keys and values.");
+}
 
 const std::vector<std::string> english = {"the", "cat", "sleeps"};
 const std::vector<std::string> french = {"<bos>", "le", "chat", "dort"};
@@ -36,7 +56,7 @@ std::vector<Word> words_of(const Tensor& x) {  // (T, C)
   return words;
 }
 
-Word project(const Linear& layer, const Word& x) {  // y = W x + b
+Word project(const Linear& layer, const Word& x) {  // x W + b; the library keeps W transposed
   Word y;
   for (Index i = 0; i < layer.weight.size(0); ++i) {
     y.push_back(layer.bias(i));
@@ -75,25 +95,32 @@ Word add_and_norm(Word x, const Word& change) {
   return x;
 }
 
-// What the decoder makes of the last word written: it looks back, it looks at the source, it thinks. The
-// queries are its own, keys and values of the second look come from the encoder.
-Word newest_word(const Block& block, const std::vector<Word>& written, const std::vector<Word>& memory) {
-  const Word informed = add_and_norm(written.back(), ask(block.self, written.back(), written));
-  const Word found = add_and_norm(informed, ask(block.cross, informed, memory));
-  return add_and_norm(found, feed_forward(block.feed_forward, found));
+// What the decoder makes of the last word written, step by step.
+struct Newest {
+  Word looked_back, looked_at_source, output;
+};
+
+Newest newest_word(const Block& block, const std::vector<Word>& written, const std::vector<Word>& memory) {
+  Newest word;
+  word.looked_back = add_and_norm(written.back(), ask(block.self, written.back(), written));
+  // The queries are its own, keys and values come from the encoder.
+  word.looked_at_source = add_and_norm(word.looked_back, ask(block.cross, word.looked_back, memory));
+  word.output = add_and_norm(word.looked_at_source, feed_forward(block.feed_forward, word.looked_at_source));
+  return word;
 }
 
 /// ## Two kinds of layer
 ///
-/// Three English words are read, three French words are to be written. Each word is three numbers, each
-/// layer has one head and weights that nobody has trained yet.
+/// Three English words are read, and `<bos> le chat dort` has been written (`<bos>`, *beginning of sentence*,
+/// is what the decoder starts from). To see every number, each word is three channels, there is one layer on
+/// each side with one head, and the weights are random.
 ///
 /// $$ encoder:  x = LN(x + Self(x)),    x = LN(x + FFN(x)) $$
 ///
 /// $$ decoder:  y = LN(y + Masked(y)),  y = LN(y + Cross(y, memory)),  y = LN(y + FFN(y)) $$
 ///
-/// Self, Masked and Cross are attentions, FFN is the feed-forward network; memory is what the encoder made
-/// of the source.
+/// Self and Masked are self-attention, Masked with the future hidden; in Cross the queries come from y, the
+/// keys and values from the memory; FFN is the feed-forward network.
 void two_layers(Lesson& lesson) {
   const Tensor source = tensor({{0.0, 0.1, 0.0}, {1.0, 0.1, 0.1}, {0.1, 0.0, 1.0}});             // (S, C)
   const Tensor target = tensor({{0, 0, 0}, {0.1, 0.1, 0.0}, {0.9, 0.0, 0.1}, {0.1, 0.1, 0.9}});  // (T, C)
@@ -104,30 +131,40 @@ void two_layers(Lesson& lesson) {
   const Tensor output =
       decoder(reshape(target, {1, 4, 3}),
               {.mask = {.causal = true}, .memory = {memory}});  // (1, T, C), (1, S, C) -> (1, T, C)
-  lesson.say("What the encoder hands over, a row for each English word, seen in the light of the others:");
-  lesson.numbers(memory[0], english);
-  /// What the decoder makes of that, a row for each French word that it has read; from each row the next word
+  lesson.say("The source as it goes in, and the memory, what the encoder makes of it:");
+  lesson.numbers(concat({source, memory[0]}, 1), english, {"in", "", "", "memory", "", ""});
+
+  /// The decoder's last word, `dort`, on its way through the layer. From the last line the word after `dort`
   /// will be guessed:
-  lesson.numbers(output[0], french);
-  /// The library computes all rows at once and hides the future by a mask. With loops, one word at a time is
-  /// enough: each asks itself and the words before it, for nothing else is written yet.
-  double worst = 0;
   std::vector<Word> written;
+  double worst = 0;
+  Newest newest;
   for (const Word& word : words_of(target)) {
     written.push_back(word);
-    const Word by_hand = newest_word(decoder, written, words_of(memory[0]));
+    newest = newest_word(decoder, written, words_of(memory[0]));
     for (Index c = 0; c < 3; ++c)
-      worst = std::max(worst, std::fabs(by_hand[c] - output(0, std::ssize(written) - 1, c)));
+      worst = std::max(worst, std::fabs(newest.output[c] - output(0, std::ssize(written) - 1, c)));
   }
-  lesson.claim(worst < 1e-5, "the loops, word by word, give the same four rows: largest difference {:.1e}",
-               worst);
+  const auto row = [](const std::string& step, const Word& x) {
+    return std::vector<std::string>{step, fmt::format("{:.2f}", x[0]), fmt::format("{:.2f}", x[1]),
+                                    fmt::format("{:.2f}", x[2])};
+  };
+  lesson.table({"dort", "[0]", "[1]", "[2]"},
+               {row("goes in", written.back()), row("has looked at <bos> le chat dort", newest.looked_back),
+                row("has looked at the memory", newest.looked_at_source),
+                row("after the feed-forward network", newest.output)});
+
+  /// These numbers come from loops that write one word at a time: each word asks the words written so far,
+  /// and there is no future to hide. The library computes all words at once, with a mask.
+  lesson.claim(worst < 1e-5,
+               "word by word and all at once give the same four rows: largest difference {:.1e}", worst);
   lesson.claim(memory.shape() == Shape{1, 3, 3} && output.shape() == Shape{1, 4, 3},
-               "memory is {}, output is {}: a layer never changes the shape, so layers can be stacked",
-               memory.shape().str(), output.shape().str());
+               "the source {} stays {}, the target {} stays {}: no layer changes the shape, so layers can be "
+               "stacked",
+               memory.shape().str(), memory.shape().str(), output.shape().str(), output.shape().str());
 }
 
-// Targets that nobody can guess (random words): an honest model can do no better than log(8). With no shift,
-// the decoder reads at place t the very word that it has to write there.
+// The loss on targets of random words, which nobody can guess: an honest model can do no better than log 8.
 double loss_on_noise(bool shifted, Index steps, std::uint64_t seed) {
   const Index B = 16, T = 6, first = 3, V = first + 8;
   Rng rng(seed);
@@ -161,36 +198,54 @@ double loss_on_noise(bool shifted, Index steps, std::uint64_t seed) {
 
 /// ## Shifted targets
 ///
-/// The decoder guesses the next word at all places at once. So that it has something to guess, its input is
-/// the target moved by one to the right, with <bos> in front:
+/// In training the whole target is known, and the decoder guesses all its words in one pass. At each position
+/// it may read the words before the one that it has to write. That is what its input is: the target shifted
+/// right by one, with <bos> in front:
 void shifted_targets(Lesson& lesson) {
   const std::vector<std::string> words = {"<pad>", "<bos>", "<eos>", "le", "chat", "dort"};
   const IntTensor target({1, 4}, {3, 4, 5, 2});
   const IntTensor reads = shift_right(target, 1);  // (1, T)
   std::vector<std::vector<std::string>> rows;
   for (Index t = 0; t < 4; ++t) rows.push_back({fmt::format("{}", t), words[reads[t]], words[target[t]]});
-  lesson.table({"place", "it reads", "it must write"}, rows);
-  /// What if one forgets to? Two small models get targets of random words that nobody can know. One reads the
-  /// shifted targets, the other the targets themselves:
+  lesson.table({"position", "it reads", "it must write"}, rows);
+
+  /// The causal mask lets a position see itself. If you forget the shift, it sees the very word that it has
+  /// to write. Small models show what happens. Their targets are random words of 8, so nobody can do better
+  /// than guess. Median of five models, and in brackets the smallest and the largest:
   const Index steps = lesson.fast ? 100 : 250;
-  const double honest = loss_on_noise(true, steps, lesson.seed);
-  const double cheating = loss_on_noise(false, steps, lesson.seed);
-  lesson.table(
-      {"decoder reads", "loss", "probability of the right word, e^−loss"},
-      {{"the shifted target", fmt::format("{:.2f}", honest), fmt::format("{:.2f}", std::exp(-honest))},
-       {"the target", fmt::format("{:.2f}", cheating), fmt::format("{:.2f}", std::exp(-cheating))}});
-  lesson.claim(honest > 0.95 * std::log(8.0),
-               "shifted, it can only guess among 8 words: the loss stays at log 8 = {:.2f}", std::log(8.0));
-  lesson.claim(cheating < 0.25 * honest,
-               "without the shift it falls far below, a loss too good to be true: the model copies its "
-               "input, and could not write a single word");
+  const auto losses = [&](bool shifted) {
+    std::vector<double> ends;
+    for (std::uint64_t i = 0; i < 5; ++i) ends.push_back(loss_on_noise(shifted, steps, 5 * lesson.seed + i));
+    std::sort(ends.begin(), ends.end());
+    return ends;
+  };
+  const std::vector<double> honest = losses(true), cheating = losses(false);
+  const auto row = [](const std::string& name, const std::vector<double>& ends) {
+    return std::vector<std::string>{name,
+                                    fmt::format("{:.2f} [{:.2f} {:.2f}]", ends[2], ends.front(), ends.back()),
+                                    fmt::format("{:.2f}", std::exp(-ends[2]))};
+  };
+  lesson.table({"decoder reads", "loss", "probability of the right word, e^−loss"},
+               {row("the shifted target", honest), row("the target", cheating)});
+  lesson.claim(honest.front() > 0.95 * std::log(8.0), "shifted, no model gets below guessing: log 8 = {:.2f}",
+               std::log(8.0));
+  lesson.claim(
+      cheating.back() < 0.25 * honest.front(),
+      "without the shift all of them do, a loss too good to be true: they copy their input, and when "
+      "they write there will be nothing to copy");
 }
 
 /// ## Three attentions, three views
 ///
-/// The encoder's self-attention sees the whole source, the decoder's only what is written already, and
-/// cross-attention lets every target word see the whole source, but no padding. Measured on a model of 2 +
-/// 2 layers: one word is exchanged for another. Which of the decoder's six outputs move?
+/// | attention | queries from | keys and values from | hidden |
+/// |---|---|---|---|
+/// | encoder, self | source | source | padding |
+/// | decoder, masked self | target | target | later words, padding |
+/// | decoder, cross | target | memory | padding of the source |
+///
+/// Does it hold for a whole model? We take one of 2 + 2 layers, with a source of four words and one position
+/// of padding and a target of six. We exchange one word for another, and look which of the decoder's six
+/// outputs change:
 void who_sees_what(Lesson& lesson) {
   Rng rng(lesson.seed);
   const Transformer model({.source_vocabulary = 20,
@@ -221,35 +276,31 @@ void who_sees_what(Lesson& lesson) {
   const std::vector<bool> by_padding = moved({5, 6, 7, 8, 16}, target);
   const auto marks = [](const std::string& name, const std::vector<bool>& moves) {
     std::vector<std::string> row{name};
-    for (const bool move : moves) row.push_back(move ? "moves" : "·");
+    for (const bool move : moves) row.push_back(move ? "changes" : "·");
     return row;
   };
   lesson.table({"exchanged", "0", "1", "2", "3", "4", "5"},
                {marks("target word 3", by_target), marks("source word 2", by_source),
                 marks("source padding", by_padding)});
   lesson.claim(by_target == std::vector<bool>{false, false, false, true, true, true},
-               "a target word reaches its own place and the later ones, never an earlier one");
-  lesson.claim(by_source == std::vector<bool>(6, true), "a source word reaches every place of the target");
+               "a target word reaches its own position and the later ones, never an earlier one");
+  lesson.claim(by_source == std::vector<bool>(6, true), "a source word reaches every position of the target");
   lesson.claim(by_padding == std::vector<bool>(6, false), "padding reaches nothing");
 }
 
-struct Traced {
-  Index S, T, C, V, layers;
-};
-
-Traced shapes(Lesson& lesson, const Transformer& model) {
-  /// ## Shapes, from words to a guess
+/// ## Shapes, from words to a guess
+void shapes(Lesson& lesson, const Transformer& model, const IntTensor& source, const IntTensor& target) {
   const TransformerConfig& config = model.config;
-  const Index V = config.vocabulary, H = config.heads;
+  const Index V = config.vocabulary;
   lesson.say(
-      "{}: N = {} layers each, d_model = {}, h = {} heads, d_ff = {}, {} words. Five words are read, <bos> "
-      "and three words are written already:",
+      "{}: N = {} layers each, d_model = {}, h = {} heads, d_ff = {}, {} words. {} words are read, <bos> and "
+      "{} words are written already:",
       lesson.fast ? "A small model (without --fast it is the paper's)" : "The paper's base model",
-      config.encoder_layers, config.d_model, H, config.d_ff, V);
+      config.encoder_layers, config.d_model, config.heads, grouped(config.d_ff), grouped(V),
+      source.shape()[1], target.shape()[1] - 1);
   const NoGrad no_grad;
   AttentionMaps maps;
   const Context showing{.maps = &maps};
-  const IntTensor source({1, 5}, {11, 12, 13, 14, 2}), target({1, 4}, {1, 21, 22, 23});
   const Tensor embedded = model.source_embedding(source);                  // (1, S, C)
   const Tensor placed = model.encoder.positions.add_to(embedded);          // (1, S, C)
   const Memory memory = model.encode(source, showing);                     // (1, S, C)
@@ -257,92 +308,39 @@ Traced shapes(Lesson& lesson, const Transformer& model) {
   const Tensor states = model.decoder(read, {.memory = memory}, showing);  // (1, T, C)
   const Tensor logits = model.logits(states);                              // (1, T, V)
   const Tensor guess = softmax(select(logits, 1, -1));                     // (1, V)
-  const auto map_shape = [&](const std::string& name) {
+  const auto weights = [&](const std::string& name) {
     for (const AttentionMap& map : maps)
       if (map.name == name) return map.weights.shape().str();
     return std::string("?");
   };
+  const Block &reader = model.encoder.blocks[0], &writer = model.decoder.blocks[0];
+  const auto heads = [&](const Linear& projection, const Tensor& x) {
+    return split_heads(projection(x), config.heads).shape().str();
+  };
+  const Tensor inside = reader.feed_forward.first(placed);  // (1, S, d_ff)
   lesson.table({"step", "shape", "letters"},
                {{"source words", source.shape().str(), "(B, S)"},
-                {"their embeddings · √d_model", embedded.shape().str(), "(B, S, C)"},
-                {"+ positions", placed.shape().str(), "(B, S, C)"},
-                {"encoder: who looks at whom", map_shape("encoder"), "(B, H, S, S)"},
-                {"encoder's output, the memory", memory.states.shape().str(), "(B, S, C)"},
+                {"embeddings · √C, + positions", placed.shape().str(), "(B, S, C)"},
+                {"encoder: q, k, v, each", heads(reader.self.query, placed), "(B, H, S, D)"},
+                {"  weights", weights("encoder"), "(B, H, S, S)"},
+                {"  inside the feed-forward", inside.shape().str(), "(B, S, d_ff)"},
+                {"memory", memory.states.shape().str(), "(B, S, C)"},
                 {"target words, shifted", target.shape().str(), "(B, T)"},
-                {"decoder: self-attention, causal", map_shape("decoder"), "(B, H, T, T)"},
-                {"decoder: cross-attention", map_shape("cross"), "(B, H, T, S)"},
+                {"decoder: q, k, v, each", heads(writer.self.query, read), "(B, H, T, D)"},
+                {"  weights, causal", weights("decoder"), "(B, H, T, T)"},
+                {"cross-attention: q", heads(writer.cross.query, read), "(B, H, T, D)"},
+                {"  k and v, from the memory", heads(writer.cross.key, memory.states), "(B, H, S, D)"},
+                {"  weights", weights("cross"), "(B, H, T, S)"},
                 {"decoder's output", states.shape().str(), "(B, T, C)"},
                 {"scores of all words (logits)", logits.shape().str(), "(B, T, V)"},
                 {"softmax of the last row", guess.shape().str(), "(B, V)"}});
-  lesson.say(
-      "The source is n × d = 5 × {}, what comes out of the decoder k × d = 4 × {}, and its last row becomes "
-      "1 × V: which word comes next. In training all rows are used: k guesses for the price of one pass.",
-      config.d_model, config.d_model);
-  lesson.claim(guess.shape() == Shape{1, V} && std::fabs(sum(guess).item() - 1) < 1e-3,
-               "the guess is one probability for each of {} words; they sum to 1", V);
-  const Tensor whole = model(source, target);
-  lesson.claim(max_difference(whole, logits) < 1e-3, "and model(source, target) is these steps, in one call");
-  return {5, 4, config.d_model, V, config.encoder_layers};
-}
 
-/// ## The architecture
-void architecture(Lesson& lesson, const Traced& run, const TransformerConfig& config) {
-  const auto shape = [](Index a, Index b) { return fmt::format("({}, {})", a, b); };
-  const std::string s = shape(run.S, run.C), t = shape(run.T, run.C);
-  enum { attention_color = 0, feed_color = 1, norm_color = 2, embedding_color = 3 };
-  const std::vector<viz::GraphNode> boxes = {
-      {.label = "source words", .value = shape(1, run.S)},                                            // 0
-      {.label = "embedding · √d + positions", .value = s, .color = embedding_color},                  // 1
-      {.label = "self-attention", .value = s, .color = attention_color},                              // 2
-      {.label = "add & norm", .value = s, .color = norm_color},                                       // 3
-      {.label = "feed-forward", .value = shape(run.S, config.d_ff), .color = feed_color},             // 4
-      {.label = "add & norm", .value = s, .color = norm_color},                                       // 5
-      {.label = "target words, shifted", .value = shape(1, run.T), .lane = 1},                        // 6
-      {.label = "embedding · √d + positions", .value = t, .color = embedding_color, .lane = 1},       // 7
-      {.label = "masked self-attention", .value = t, .color = attention_color, .lane = 1},            // 8
-      {.label = "add & norm", .value = t, .color = norm_color, .lane = 1},                            // 9
-      {.label = "cross-attention", .value = t, .color = attention_color, .lane = 1},                  // 10
-      {.label = "add & norm", .value = t, .color = norm_color, .lane = 1},                            // 11
-      {.label = "feed-forward", .value = shape(run.T, config.d_ff), .color = feed_color, .lane = 1},  // 12
-      {.label = "add & norm", .value = t, .color = norm_color, .lane = 1},                            // 13
-      {.label = "linear: embedding, transposed",
-       .value = shape(run.T, run.V),
-       .color = embedding_color,
-       .lane = 1},                                                               // 14
-      {.label = "softmax: the next word", .value = shape(1, run.V), .lane = 1},  // 15
-  };
-  const std::vector<viz::GraphEdge> arrows = {{.from = 0, .to = 1},
-                                              {.from = 1, .to = 2},
-                                              {.from = 2, .to = 3},
-                                              {.from = 3, .to = 4},
-                                              {.from = 4, .to = 5},
-                                              {.from = 5, .to = 10},
-                                              {.from = 6, .to = 7},
-                                              {.from = 7, .to = 8},
-                                              {.from = 8, .to = 9},
-                                              {.from = 9, .to = 10},
-                                              {.from = 10, .to = 11},
-                                              {.from = 11, .to = 12},
-                                              {.from = 12, .to = 13},
-                                              {.from = 13, .to = 14},
-                                              {.from = 14, .to = 15},
-                                              {.from = 1, .to = 3, .dashed = true},  // the residuals
-                                              {.from = 3, .to = 5, .dashed = true},
-                                              {.from = 7, .to = 9, .dashed = true},
-                                              {.from = 9, .to = 11, .dashed = true},
-                                              {.from = 11, .to = 13, .dashed = true}};
-  lesson.picture(
-      "architecture.png",
-      viz::graph(
-          boxes, arrows,
-          {.title = "The Transformer, with the shapes of this run",
-           .upward = true,
-           .frames = {{.label = fmt::format("encoder × {}", run.layers), .nodes = {2, 3, 4, 5}},
-                      {.label = fmt::format("decoder × {}", run.layers), .nodes = {8, 9, 10, 11, 12, 13}}}}),
-      "The whole Transformer",
-      "Read upwards; under each name the shape of what comes out of it (of a feed-forward: its inside). "
-      "Dashed arrows are residuals. One arrow alone crosses from left to right: the memory, which gives "
-      "cross-attention its keys and values.");
+  /// The last row is the guess for the next word. When the model writes, that row is all it needs; in
+  /// training every row is a guess that can be compared with the target, T guesses in one pass.
+  lesson.claim(guess.shape() == Shape{1, V} && std::fabs(sum(guess).item() - 1) < 1e-3,
+               "the guess is one probability for each of {} words, and they sum to 1", grouped(V));
+  lesson.claim(max_difference(model(source, target), logits) < 1e-3,
+               "model(source, target) is all these steps in one call");
 }
 
 // How many numbers each part of a model learns, of all its layers together.
@@ -363,76 +361,66 @@ TransformerConfig base_config() {
 
 /// ## Tied embeddings
 ///
-/// A word is turned into a vector twice, in the source and in the target, and a vector is turned into
-/// scores of words once. With one vocabulary for both languages a single table does all three: the scores
-/// are the products with all its rows.
-void count_parameters(Lesson& lesson, const Transformer& model) {
+/// Words become vectors in two places, source and target, and a vector becomes scores of words in one. If
+/// both languages share a vocabulary, a single table E (V, C) can do all three: the score of word w is the
+/// dot product of the decoder's output with row w of E. That is called *tying* (Press and Wolf, 2017).
+void tied_embeddings(Lesson& lesson, const Transformer& model) {
   const Tensor& table = model.target_embedding.table;
-  const TransformerConfig base = base_config();
-  const std::vector<Index> counts = counts_of(base);
   lesson.claim(model.source_embedding.table.is(table),
-               "source and target share one table of shape {}, and it is in the list of parameters once",
-               table.shape().str());
-  lesson.say("In the paper's size, two more tables would be {} numbers more: over half of the model again.",
-             2 * counts[0]);
+               "source and target share one table of shape {}, which is learned once", table.shape().str());
+  Rng rng(lesson.seed);
+  const NoGrad no_grad;
+  const Tensor state = normal({1, 1, model.config.d_model}, rng);
+  const Tensor scores = model.logits(state), by_hand = matmul(state[0], table, Transpose::second);
+  lesson.claim(max_difference(scores[0], by_hand) < 1e-3, "and the scores are x Eᵀ, with the same table");
+}
 
-  /// ## 63,082,496 numbers
-  const ParameterList list = parameters_of(model);
-  /// One table, and for each of the N layers of both sides: three attentions of four matrices with biases,
-  /// two feed-forwards, five norms of gain and bias. There is no norm behind the last layer.
-  ///
-  /// $$ V C + N · (3 attentions + 2 feed-forwards + 5 norms) $$
-  const std::vector<Index> ours = counts_of(model.config);
-  lesson.claim(list.count() == std::accumulate(ours.begin(), ours.end(), Index(0)),
-               "the parts, each built and counted alone, sum to what the model {} really holds: {}",
-               lesson.fast ? "of --fast" : "that we have built", list.count());
-  const Index C = base.d_model;
-  lesson.claim(counts[1] == base.encoder_layers * 4 * (C * C + C),
-               "an attention of the paper's size is four matrices (C, C) and four biases: {}",
-               4 * (C * C + C));
-  const std::vector<std::string> names = {"embedding (V × C, used three times)",
-                                          "encoder: self-attention",
-                                          "encoder: feed-forward",
-                                          "encoder: norms",
-                                          "decoder: self-attention",
-                                          "decoder: cross-attention",
-                                          "decoder: feed-forward",
-                                          "decoder: norms"};
+/// ## 63,082,496 numbers
+///
+/// How large is the paper's base model? N = 6 layers on each side, C = 512, d_ff = 2,048, V = 37,000:
+///
+/// $$ V C + N · (3 attentions + 2 feed-forwards + 5 norms) $$
+///
+/// An attention is four matrices (C, C) with biases, a feed-forward network two matrices with biases, a norm
+/// a gain and a bias. An encoder layer has one attention, a decoder layer two. There is no norm after the
+/// last layer: under post-norm the layer ends with one.
+void count_parameters(Lesson& lesson, const Transformer& model) {
+  const TransformerConfig base = base_config();
+  const std::vector<Index> counts = counts_of(base), ours = counts_of(model.config);
+  const std::vector<std::string> names = {
+      "embedding, used three times", "encoder: self-attention",  "encoder: feed-forward", "encoder: norms",
+      "decoder: self-attention",     "decoder: cross-attention", "decoder: feed-forward", "decoder: norms"};
+  const Index total = std::accumulate(counts.begin(), counts.end(), Index(0));
   std::vector<std::vector<std::string>> rows;
   std::vector<double> millions;
-  Index total = 0;
   for (Index i = 0; i < std::ssize(names); ++i) {
-    total += counts[i];
     millions.push_back(1e-6 * double(counts[i]));
-    rows.push_back({names[i], fmt::format("{}", counts[i])});
+    rows.push_back(
+        {names[i], grouped(counts[i]), fmt::format("{:.1f}%", 100 * double(counts[i]) / double(total))});
   }
-  rows.push_back({"all", fmt::format("{}", total)});
-  /// The base model, by part:
-  lesson.table({"part", "numbers"}, rows);
+  rows.push_back({"all", grouped(total), "100.0%"});
+  lesson.table({"part", "numbers", "share"}, rows);
   lesson.claim(total == 63082496,
-               "the base model with one shared embedding of 37,000 has exactly {} parameters", total);
-  if (!lesson.fast) {
-    std::map<std::string, Index> parts;
-    for (const PartCount& part : count_by_part(list, 1)) parts[part.part] = part.count;
-    lesson.claim(list.count() == 63082496 && parts["embedding"] == counts[0] &&
-                     parts["encoder"] == counts[1] + counts[2] + counts[3] &&
-                     parts["decoder"] == counts[4] + counts[5] + counts[6] + counts[7],
-                 "and part by part ours has as many: embedding {}, encoder {}, decoder {}",
-                 parts["embedding"], parts["encoder"], parts["decoder"]);
-  }
+               "the base model with one shared embedding of 37,000 has exactly {} parameters",
+               grouped(total));
+  lesson.claim(parameters_of(model).count() == std::accumulate(ours.begin(), ours.end(), Index(0)),
+               "the model {} holds as many as its parts, counted one by one: {}",
+               lesson.fast ? "of --fast" : "that was just traced, of that size,",
+               grouped(parameters_of(model).count()));
   lesson.say(
-      "The paper prints 65 million and does not say how it counted. Its vocabulary is given as `about "
-      "37,000` word pieces, and 65 million is rounded: a table of {} entries would make up the difference. "
-      "What can be counted from the text is the number above.",
-      37000 + (65000000 - total) / base.d_model);
-  lesson.picture(
-      "parameters.png",
-      viz::bar_chart(names, millions,
-                     {.title = "Where 63 million parameters are",
-                      .value_title = "millions of parameters",
-                      .colors = {3, 0, 1, 2, 0, 0, 1, 2}}),
-      "Parameters by part",
-      "Red: the embedding. Orange: feed-forwards. Blue: attentions. The norms are too few to be seen.");
+      "The paper says 65 million and does not say how it counted. Its vocabulary is `about 37,000`, and 65 "
+      "million is rounded: a table of {} entries would explain the difference. Two more tables, untied, "
+      "would "
+      "be {} numbers more.",
+      grouped(37000 + (65000000 - total) / base.d_model), grouped(2 * counts[0]));
+  lesson.picture("parameters.png",
+                 viz::bar_chart(names, millions,
+                                {.title = "Where 63 million parameters are",
+                                 .value_title = "millions of parameters",
+                                 .colors = {3, 0, 1, 2, 0, 0, 1, 2}}),
+                 "Parameters by part",
+                 "Red: the embedding. Orange: feed-forward networks. Blue: attentions. Green, the norms, are "
+                 "too few to be seen.");
 }
 
 }  // namespace
@@ -441,9 +429,6 @@ int main(int argc, char** argv) {
   return run_lesson(
       argc, argv, {.name = "11_transformer", .question = "How do all the parts make one machine?"},
       [](Lesson& lesson) {
-        two_layers(lesson);
-        shifted_targets(lesson);
-        who_sees_what(lesson);
         Rng rng(lesson.seed);
         TransformerConfig config = base_config();
         if (lesson.fast)
@@ -456,15 +441,40 @@ int main(int argc, char** argv) {
                     .d_ff = 256,
                     .share_embeddings = true};
         const Transformer model(config, rng);
-        const Traced run = shapes(lesson, model);
-        architecture(lesson, run, model.config);
+        const IntTensor source({1, 5}, {11, 12, 13, 14, 2}), target({1, 4}, {1, 21, 22, 23});
+        architecture(lesson, config, source.shape()[1], target.shape()[1]);
+        two_layers(lesson);
+        shifted_targets(lesson);
+        who_sees_what(lesson);
+        shapes(lesson, model, source, target);
+        tied_embeddings(lesson, model);
         count_parameters(lesson, model);
+        /// ## Check yourself
+        ///
+        /// - **What are encoder and decoder for?** The encoder turns the source into a memory, a vector per
+        ///   word that knows its context. The decoder writes the target one word after the other and looks at
+        ///   that memory through cross-attention.
+        /// - **What goes in, what comes out?** Source words (B, S) and target words shifted right (B, T).
+        ///   The memory is (B, S, C), the weights of cross-attention (B, H, T, S), and the result (B, T, V):
+        ///   at each position a score for every word that might come next.
+        /// - **What goes wrong without the shift or the causal mask?** The decoder sees the word that it has
+        ///   to write. The loss becomes very small in training, and the model cannot write.
+        ///
+        /// ## Read on
+        ///
+        /// - Vaswani et al., 2017: *Attention is all you need*, section 3 and figure 1.
+        /// - Sasha Rush, 2018: *The annotated transformer*. The paper, line by line in PyTorch.
+        /// - Press and Wolf, 2017: *Using the output embedding to improve language models*. Tying.
+        /// - Phuong and Hutter, 2022: *Formal algorithms for transformers*. The family in pseudocode, with
+        ///   every shape.
         lesson.try_next(
             {{"In newest_word, hand `written` instead of `memory` to the second ask.",
               "The first claim fails: this decoder asks its own words twice and never the source."},
-             {"In who_sees_what, write {} instead of length in both calls of model.",
-              "The claim about padding fails: a word that is not there moves every output."},
+             {"In who_sees_what, build `padded` without its length: Tokens padded(IntTensor({1, 5}, read)).",
+              "The claim about padding fails: a word that is not there changes every output."},
              {"In base_config, set .share_embeddings = false, and run without --fast.",
-              "The claims fail: two tables instead of one, and 18,944,000 numbers more."}});
+              "Two claims fail: there are two tables instead of one, and the model has 82,026,496 "
+              "parameters, "
+              "18,944,000 more."}});
       });
 }

@@ -21,6 +21,14 @@ struct DecoderWeights {
   FeedForwardWeights feed;
 };
 
+#ifdef ATTN_MINE  // in a milestone these three are made of the learner's own parts: lessons/mine/exports
+
+Tensor look(const Tensor& asking, const Tensor& answering, const Tensor& visible, const AttentionWeights& w);
+Tensor feed(const Tensor& x, const FeedForwardWeights& w);
+Tensor normalise(const Tensor& x);
+
+#else
+
 // Attention, lessons 06 and 07: the rows of `asking` are the queries, the rows of `answering` give keys and
 // values. `visible` has a row for each query and a column for each key: 1 may be seen, 0 not.
 //   asking (T,C), answering (S,C), visible (T,S) -> (T,C)
@@ -41,6 +49,8 @@ inline Tensor feed(const Tensor& x, const FeedForwardWeights& w) {
 
 // LayerNorm of each row, without gain and bias.
 inline Tensor normalise(const Tensor& x) { return layer_norm(x, {}, {}); }
+
+#endif
 
 inline auto fields(AttentionWeights& w) {
   return std::tuple{coach::field("query", w.query), coach::field("key", w.key),

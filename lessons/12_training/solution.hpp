@@ -59,4 +59,21 @@ real perplexity(const std::vector<real>& losses, const std::vector<Index>& words
   return std::exp(total / count);
 }
 
+// What was said minus what was wanted, as in lesson 04; smoothing only changes what is wanted.
+Tensor sentence_loss_backward(const Tensor& logits, const IntTensor& targets, real smoothing) {
+  const Index T = logits.size(0), V = logits.size(1);
+  Index counted = 0;
+  for (Index t = 0; t < T; ++t) counted += targets[t] != 0;
+  const Tensor p = softmax(logits);
+  Tensor gradient = zeros({T, V});
+  for (Index t = 0; t < T; ++t) {
+    if (targets[t] == 0) continue;
+    for (Index v = 0; v < V; ++v) {
+      const real wanted = (v == targets[t] ? 1 - smoothing : 0) + smoothing / real(V);
+      gradient(t, v) = (p(t, v) - wanted) / real(counted);
+    }
+  }
+  return gradient;
+}
+
 }  // namespace exercise

@@ -14,7 +14,8 @@ GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp)) nn/at
                     nn/positions.cpp optim/schedule.cpp) \
                   $(patsubst %.cpp,$(G)/%.baseline.o,$(KERNEL_SOURCES)) \
                   $(patsubst %,$(G)/lessons/coach/%.o,answering crash examine facts grader input_facts judge \
-                    length_facts part_facts position_facts run_answers sandbox self_check show source value verdict wire)
+                    length_facts part_facts position_facts run_answers sandbox self_check show source value verdict wire) \
+                  $(G)/lessons/mine/table.o
 EXERCISES      := $(notdir $(patsubst %/exercise.hpp,%,$(sort $(wildcard lessons/*_*/exercise.hpp))))
 GRADERS        := $(EXERCISES:%=$(G)/tests/exercises/%_test.o)
 GRADING        := $(G)/libgrading.so $(GRADERS) $(EXERCISES:%=$(G)/exercise/%)

@@ -19,6 +19,11 @@ struct Line {
 };
 using Lines = std::vector<Line>;
 
+// What mistakes may use beside the includes of the solution.
+constexpr const char* more_includes =
+    "#include <functional>\n#include <map>\n#include <numeric>\n#include <set>\n"
+    "#include \"lessons/coach/checked.hpp\"\n";
+
 // A function of the solution, or, without a name, a struct or a constant.
 struct Part {
   std::string name;
@@ -277,14 +282,29 @@ std::string mutants_header(const std::string& folder) {
   // types. As a system header it is spared warnings: wrong code may well deserve them.
   std::string out = fmt::format("// Made from {} and the solution beside it.\n#pragma once\n", file);
   for (const std::string& include : solution.includes) out += include + "\n";
-  return out +
-         "#include <map>\n#include <numeric>\n#include <set>\n"  // what mistakes may use as well
-         "#include \"lessons/coach/checked.hpp\"\n"
+  return out + more_includes +
          "#include \"lessons/coach/grading.hpp\"\n"
          "#pragma GCC system_header\n"
          "namespace exercise::solution {\n" +
          functions + mutants + "}\nnamespace exercise {\n" + declared + "}\nnamespace mistakes {\n" + tables +
          "}\n";
+}
+
+std::string mistaken_solution(const std::string& folder, const std::string& function,
+                              const std::string& mistake) {
+  const std::string file = folder + "/mistakes.diff";
+  for (const WrittenMistake& written : read_mistakes(file)) {
+    if (written.function != function || written.name != mistake) continue;
+    Mutant mutant{read_solution(folder + "/solution.hpp"), written, file};
+    mutant.make();
+    std::string out = "#pragma once\n";
+    for (const std::string& include : mutant.solution.includes) out += include + "\n";
+    out += more_includes;
+    out += "namespace exercise {\n";
+    for (const Part& part : mutant.solution.parts) write(out, part.lines);
+    return out + "}\n";
+  }
+  attn::fail("{}: {} has no mistake \"{}\"", file, function, mistake);
 }
 
 }  // namespace coach

@@ -12,4 +12,8 @@ namespace coach {
 // does not fit the solution.
 std::string mutants_header(const std::string& folder);
 
+// The whole of solution.hpp with one mistake in it, to be used like a learner's file: lessons/mine does so.
+std::string mistaken_solution(const std::string& folder, const std::string& function,
+                              const std::string& mistake);
+
 }  // namespace coach

@@ -7,6 +7,7 @@
 #include "core/text.hpp"  // wrapped
 
 #include "lessons/coach/show.hpp"
+#include "lessons/mine/table.hpp"
 
 namespace coach {
 
@@ -150,18 +151,23 @@ std::string lesson_place(const std::string& lesson, const std::string& heading) 
   return "";
 }
 
-std::string naming(const NamedMistake& mistake, const Recognised& recognised, const std::string& lesson,
-                   bool color) {
+// Where a milestone can show what the mistake does to a whole model, the last line says how.
+std::string naming(const Task& task, const Recognised& recognised, const std::string& lesson, bool color) {
+  const NamedMistake& mistake = task.mistakes[recognised.mistake];
   const std::string name =
       recognised.fit == Recognised::Fit::exact ? fmt::format("This is a known mistake: {}.", mistake.name)
       : recognised.fit == Recognised::Fit::in_part
           ? fmt::format("In {}, this is a known mistake: {}.", recognised.part_name, mistake.name)
           : fmt::format("Close to a known mistake: {}.", mistake.name);
+  const std::string shown = attn::mine::how_to_see(task.name, mistake.name);
   return fmt::format("    {}{}{}\n", color ? "\033[1m" : "", name, color ? "\033[0m" : "") +
          wrapped(mistake.why, 4) +
          wrapped(fmt::format("See lesson {}, \"{}\"{}", lesson.substr(0, 2), mistake.where,
                              lesson_place(lesson, mistake.where)),
-                 4);
+                 4) +
+         (recognised.fit == Recognised::Fit::exact && !shown.empty()
+              ? fmt::format("    What it does to a whole model: {}\n", shown)
+              : "");
 }
 
 // The first sentence below the headline: what happened, where it is not the numbers that say it.
@@ -243,8 +249,7 @@ std::string explain(const Task& task, const Finding& finding, const std::string&
     out += comparison(answer.value, right.value, *verdict.difference, task.tolerance, color);
   else if (right.kind == Outcome::Kind::answered && answer.kind != Outcome::Kind::answered)
     out += named("ours", right.value);
-  for (const Recognised& recognised : finding.mistakes)
-    out += naming(task.mistakes[recognised.mistake], recognised, lesson, color);
+  for (const Recognised& recognised : finding.mistakes) out += naming(task, recognised, lesson, color);
   for (const std::string& fact : finding.facts) out += wrapped(fact, 4);
   return out + printed_lines(finding.printed);
 }

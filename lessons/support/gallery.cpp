@@ -10,6 +10,7 @@
 #include "core/atomic_file.hpp"
 #include "core/text.hpp"  // single_line
 #include "lessons/support/html.hpp"
+#include "lessons/support/picture.hpp"
 
 namespace attn {
 
@@ -31,10 +32,11 @@ nav a:hover, nav a:focus-visible { background: var(--line); color: var(--ink); }
 section { padding: 1.6rem 0 0.6rem; }
 h2 { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.6rem; margin: 0 0 0.9rem; font-size: 1.35rem; letter-spacing: -0.01em; }
 h2 span { color: var(--accent); font-variant-numeric: tabular-nums; }
-h2 a { font-size: 0.85rem; font-weight: 400; color: var(--soft); }
-.pictures { display: flex; flex-wrap: wrap; gap: 1.2rem; align-items: flex-start; }
-figure { margin: 0; max-width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
-figure img { display: block; width: 100%; height: auto; background: #fff; }
+h2 a, header a { color: var(--accent); } h2 a { font-size: 0.85rem; font-weight: 400; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); grid-auto-flow: dense; gap: 1.2rem; }
+figure { display: flex; flex-direction: column; margin: 0; min-width: 0; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
+@media (min-width: 48rem) { figure.wide { grid-column: span 2; } }
+.picture img { width: 100%; height: 19rem; padding: 0.5rem; object-fit: contain; } .picture:has(.light) img { background: var(--card); }
 figcaption { padding: 0.7rem 1rem 0.85rem; border-top: 1px solid var(--line); font-size: 0.92rem; overflow-wrap: anywhere; }
 figcaption b { display: block; }
 figcaption span { color: var(--soft); }
@@ -43,7 +45,6 @@ footer { padding: 2rem 1rem 3rem; text-align: center; color: var(--soft); font-s
   nav div { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
   nav div::-webkit-scrollbar { display: none; }
 }
-@media (prefers-color-scheme: dark) { figure img { filter: brightness(0.92); } }
 )";
 
 }  // namespace
@@ -102,32 +103,39 @@ void write_gallery(const fs::path& out) {
     for (const PictureRecord& record : recorded_pictures(folder)) {
       if (!fs::exists(folder / record.file, missing)) continue;
       const PixelSize size = png_size(folder / record.file);
-      const std::string link = escape_link(name + "/" + record.file);
-      figures += fmt::format(
-          "<figure style=\"width:{5}px\"><a href=\"{2}\"><img src=\"{2}\" width=\"{0}\" height=\"{1}\" "
-          "loading=\"lazy\" alt=\"{3}\"></a>\n<figcaption><b>{3}</b><span>{4}</span></figcaption></figure>\n",
-          size.width, size.height, link, escape_html(record.title), escape_html(record.caption),
-          size.width + 2);  // with its border
+      const auto address = [&](const fs::path& file) {
+        return escape_link(name + "/" + file.filename().string());
+      };
+      figures += fmt::format("<figure{}>{}\n<figcaption><b>{}</b><span>{}</span></figcaption></figure>\n",
+                             size.width > 2 * size.height ? " class=\"wide\"" : "",
+                             picture_html(folder / record.file, record.title, address),
+                             escape_html(record.title), escape_html(record.caption));
     }
     if (figures.empty()) continue;
     const std::string number = name.substr(0, name.find_first_not_of("0123456789"));
     const std::string topic = folder_title(name);
-    const std::string text_link =
-        fs::exists(folder / "output.txt")
-            ? fmt::format("<a href=\"{}\">what it printed</a>", escape_link(name + "/output.txt"))
-            : "";
+    std::string further;  // only what is there
+    const auto add_link = [&](const std::string& file, const char* text) {
+      if (fs::exists(out / file)) further += fmt::format("<a href=\"{}\">{}</a>", escape_link(file), text);
+    };
+    add_link("book/lessons/" + name + ".html", "its page in the book");
+    add_link("book/milestones/" + name + ".html", "its page in the book");
+    add_link(name + "/output.txt", "what it printed");
     links += fmt::format("<a href=\"#{}\">{} {}</a>\n", escape_link(name), escape_html(number),
                          escape_html(topic));
     sections += fmt::format(
         "<section id=\"{}\">\n<h2><span>{}</span>{}{}</h2>\n<div class=\"pictures\">\n{}</div>\n</section>\n",
-        escape_html(name), escape_html(number), escape_html(topic), text_link, figures);
+        escape_html(name), escape_html(number), escape_html(topic), further, figures);
   }
   if (sections.empty())
     sections = "<section><p>No pictures yet: a lesson draws them when it runs.</p></section>\n";
   std::string body = fmt::format(
-      "<header>\n<h1>{}</h1>\n<p>What every lesson drew on this machine. Click a picture to enlarge it.</p>\n"
+      "<header>\n<h1>{}</h1>\n<p>What every lesson drew on this machine. Click a picture to enlarge "
+      "it.{}</p>\n"
       "</header>\n",
-      title);
+      title,
+      fs::exists(out / "book/index.html") ? " <a href=\"book/index.html\">The book</a> tells what they mean."
+                                          : "");
   if (!links.empty()) body += "<nav aria-label=\"Lessons\"><div>\n" + links + "</div></nav>\n";
   body += "<main>\n" + sections + "</main>\n<footer>Made by the lessons of attention.cpp.</footer>";
   write_file_atomically(out / "index.html", {html_document({.title = title, .body = body, .style = style})});

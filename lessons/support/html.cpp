@@ -10,14 +10,24 @@ namespace attn {
 
 namespace {
 
+// A reader who has chosen light or dark (data-theme) gets that on all pages, others what their system says.
+// Of a picture that was drawn twice the page shows the one that fits.
 constexpr const char* base_style =
-    R"(:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --ink: #242933; --soft: #5a6370; --line: #e1e4ea; --accent: #235dc0; }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #14171c; --card: #1e2229; --ink: #e6e9ee; --soft: #9aa4b2; --line: #323842; --accent: #7fb0ff; }
-}
+    R"(:root { color-scheme: light dark; --page: light-dark(#f6f7f9, #14171c); --card: light-dark(#fff, #1e2229); --ink: light-dark(#242933, #e6e9ee); --soft: light-dark(#5a6370, #9aa4b2); --line: light-dark(#e1e4ea, #323842); --accent: light-dark(#235dc0, #7fb0ff); }
+:root[data-theme=light] { color-scheme: light; } :root[data-theme=dark] { color-scheme: dark; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+.picture { position: relative; } .picture img { display: block; max-width: 100%; height: auto; background: #fff; }
+.picture .dark, :root[data-theme=dark] .picture .light { display: none; } :root[data-theme=dark] .picture .dark { display: block; }
+@media (prefers-color-scheme: dark) {
+  :root:not([data-theme=light]) .picture .light { display: none; } :root:not([data-theme=light]) .picture .dark { display: block; }
+}
 )";
+
+// Before anything is painted.
+constexpr const char* theme_script =
+    "<script>try { document.documentElement.dataset.theme = localStorage.getItem('theme') || ''; } catch "
+    "{}</script>\n";
 
 }  // namespace
 
@@ -51,7 +61,7 @@ std::string html_document(const Page& page) {
   // An empty icon inside the page, or the browser asks the server for one.
   return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
-         head + "<link rel=\"icon\" href=\"data:,\">\n<style>\n" + base_style + page.style +
+         head + theme_script + "<link rel=\"icon\" href=\"data:,\">\n<style>\n" + base_style + page.style +
          "</style>\n</head>\n<body>\n" + page.body + "\n</body>\n</html>\n";
 }
 

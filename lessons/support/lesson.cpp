@@ -11,6 +11,7 @@
 #include "lessons/support/gallery.hpp"
 #include "lessons/support/markdown.hpp"
 #include "lessons/support/output.hpp"
+#include "lessons/support/picture.hpp"
 
 namespace attn {
 
@@ -165,20 +166,24 @@ void Lesson::numbers(const Tensor& matrix, const std::vector<std::string>& row_l
   for (Index i = 0; i < matrix.shape()[0]; ++i) {
     rows.push_back({row_labels.empty() ? fmt::format("[{}]", i) : row_labels[i]});
     for (Index j = 0; j < matrix.shape()[1]; ++j)
-      rows.back().push_back(fmt::format("{:.{}f}", matrix(i, j), decimals));
+      rows.back().push_back(without_minus_zero(fmt::format("{:.{}f}", matrix(i, j), decimals)));
   }
   table(header, rows);
 }
 
 void Lesson::picture(const std::string& file, const viz::Image& image, const std::string& title,
                      const std::string& caption) {
-  viz::write_png(folder() / file, image);
+  write_picture(folder() / file, image);
   record_picture(folder(), file, title, caption);
   keep(json{{"kind", "figure"}, {"file", file}, {"title", title}, {"caption", caption}}.dump());
   show("figure", [&](double width, bool color) {
     return colored("35", "[picture] " + (folder() / file).string(), color) + "\n" +
            wrapped(caption, {.width = width});
   });
+}
+
+void Lesson::data(const std::string& figure, const json& values) {
+  keep(json{{"kind", "data"}, {"figure", figure}, {"values", values}}.dump());
 }
 
 void Lesson::drawn(const Look& look) {

@@ -16,10 +16,11 @@
 
 #include <fmt/format.h>  // format
 
-#include <filesystem>  // path
-#include <functional>  // function
-#include <string>      // string
-#include <vector>      // vector
+#include <filesystem>             // path
+#include <functional>             // function
+#include <nlohmann/json_fwd.hpp>  // json
+#include <string>                 // string
+#include <vector>                 // vector
 
 #include "core/tensor.hpp"
 #include "core/viz/viz.hpp"
@@ -60,6 +61,9 @@ class Lesson : public StandardOptions {
   // Pictures: the PNG, its line in the gallery, and one line of text that says what to look at.
   void picture(const std::string& file, const viz::Image& image, const std::string& title,
                const std::string& caption);
+  // Data for a figure that answers, on the page right after the picture that shows the same. What each
+  // figure wants is told in notebooks_cpp/press/web/figures.js, where it is drawn.
+  void data(const std::string& figure, const nlohmann::json& values);
   // Small ones in the terminal, too.
   void heatmap(const viz::Matrix& matrix, const viz::HeatmapOptions& options = {});
   void line_chart(const std::vector<viz::Series>& series, const viz::ChartOptions& options = {});

@@ -3,13 +3,14 @@
 #include <fmt/format.h>  // format
 #include <unistd.h>      // getpid
 
-#include <algorithm>          // sort
-#include <fstream>            // ofstream
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <utility>            // pair
+#include <algorithm>  // min, sort
+#include <fstream>    // ofstream
+#include <iterator>   // ssize
+#include <map>        // map
+#include <utility>    // pair
 
 #include "core/error.hpp"
+#include "lessons/support/gallery.hpp"  // write_gallery
 #include "notebooks_cpp/press/book_pages.hpp"
 #include "notebooks_cpp/press/lines.hpp"  // is_digit
 
@@ -18,6 +19,8 @@ namespace attn::press {
 namespace fs = std::filesystem;
 
 namespace {
+
+const fs::path web = "notebooks_cpp/press/web";  // what pages of the book load, and the glossary
 
 // Sorted; none if the folder is missing.
 std::vector<fs::path> entries_of(const fs::path& folder) {
@@ -58,28 +61,34 @@ void add_lesson(Sources& sources, const fs::path& root, const std::string& name)
       sources.add(folder + "/" + file.filename().string(), read_file(file));
 }
 
-// The title of a whole page, as plain text.
-std::string title_of(const std::string& html, const std::string& otherwise) {
-  const std::size_t begin = html.find("<title>"), end = html.find("</title>");
-  if (begin == html.npos || end == html.npos) return otherwise;
-  std::string title = html.substr(begin + 7, end - begin - 7);
-  for (const std::string character : {"<", ">", "\"", "&"}) {
-    const std::string entity = escape_html(character);
-    for (std::size_t at = title.find(entity); at != title.npos; at = title.find(entity, at + 1))
-      title.replace(at, entity.size(), character);
+// A notebook is a whole page already. It gets links to lessons, but not inside of its pictures.
+std::string linked_notebook(const std::string& html, const PageText& text) {
+  std::string result;
+  for (std::size_t at = 0; at < html.size();) {
+    const std::size_t data = std::min(html.find("\"data:", at), html.size());
+    const std::size_t end = data == html.size() ? data : std::min(html.find('"', data + 1), html.size());
+    result += text.linked(html.substr(at, data - at)) + html.substr(data, end - data);
+    at = end;
   }
-  return title;
+  return result;
 }
 
-// The notebooks are whole pages already.
-std::vector<BookPage> notebooks_in(const fs::path& folder) {
+std::vector<BookPage> notebooks_in(const fs::path& folder, Sources& sources) {
   std::vector<BookPage> pages;
   for (const fs::path& file : entries_of(folder)) {
     if (file.extension() != ".html") continue;
-    BookPage page{.address = "notebooks/" + file.filename().string(), .title = {}, .chapter = "Notebooks"};
-    page.whole = read_file(file);
-    page.title = title_of(page.whole, file.stem().string());
-    page.entries.push_back({page.title, "notebook", "", ""});
+    const std::string name = file.stem().string(), html = read_file(file);
+    const std::size_t begin = html.find("<title>"), end = html.find("</title>");
+    BookPage page{.address = "notebooks/" + name + ".html",
+                  .title = begin < end && end != html.npos ? text_of(html.substr(begin, end - begin)) : name,
+                  .chapter = "Notebooks",
+                  .kind = "notebook",
+                  .whole = html,
+                  .has_contents = true,
+                  .has_text = true};
+    page.summary = first_sentence(text_of(sections_of(page)[0].html));
+    page.cover = folder / name / "01.png";
+    sources.notebooks[name] = page.address;
     pages.push_back(std::move(page));
   }
   return pages;
@@ -92,20 +101,20 @@ void write(const fs::path& path, const std::string& text) {
   if (!stream.flush()) fail("book: cannot write {}", path.string());
 }
 
-std::string search_index(const std::vector<BookPage>& pages) {
-  nlohmann::json index = nlohmann::json::array();
-  for (const BookPage& page : pages)
-    for (const Entry& entry : page.entries)
-      index.push_back(
-          {entry.name, entry.kind, entry.text, page.address + (entry.id.empty() ? "" : "#" + entry.id)});
-  return "const book_index = " + index.dump() + ";\n" + search_script;
+// The picture on each card, chosen by eye; a page that is not listed has its first.
+void choose_covers(std::vector<BookPage>& pages, const fs::path& out) {
+  static const std::map<std::string, const char*> chosen = {};
+  for (BookPage& page : pages) {
+    const auto found = chosen.find(fs::path(page.address).stem().string());
+    if (found != chosen.end() && fs::exists(out / found->second)) page.cover = out / found->second;
+  }
 }
 
 }  // namespace
 
 void write_book(const BookOptions& options) {
   const bool something = fs::exists(options.book) && !fs::is_empty(options.book);
-  if (something && !fs::exists(options.book / "search.js"))
+  if (something && !fs::exists(options.book / "search-index.js"))
     fail("book: {} holds something else; remove it or choose another folder", options.book.string());
   const std::vector<std::string> lessons = lesson_names(options.root);
   if (lessons.empty()) fail("book: there is no lessons/*/lesson.cpp in {}", options.root.string());
@@ -118,15 +127,26 @@ void write_book(const BookOptions& options) {
   for (const Folder& folder : library_folders) add_folder(sources, options.root, folder.path);
   for (const std::string& name : lessons) add_lesson(sources, options.root, name);
 
+  std::vector<BookPage> notebooks = notebooks_in(options.out / "notebooks", sources);
   std::vector<BookPage> pages(1);
   for (const std::string& name : lessons)
     pages.push_back(lesson_page(options.root / "lessons" / name, options.out / name,
                                 options.root / "tests/exercises" / (name + "_test.cpp"), sources));
-  for (BookPage& page : notebooks_in(options.out / "notebooks")) pages.push_back(std::move(page));
+  for (const fs::path& folder : entries_of(options.out))
+    if (!sources.find("lessons/" + folder.filename().string() + "/lesson.cpp") &&
+        fs::exists(folder / "lesson.json"))
+      pages.push_back(lesson_page(folder, folder, "", sources));
+  for (BookPage& page : notebooks) {
+    page.whole = linked_notebook(page.whole, {sources, page.address});
+    pages.push_back(std::move(page));
+  }
+  choose_covers(pages, options.out);
+  if (const fs::path glossary = options.root / web / "glossary.md"; fs::exists(glossary))
+    pages.insert(pages.begin() + 1, glossary_page(read_file(glossary), pages, sources));
   for (const Folder& folder : library_folders) pages.push_back(reference_page(folder, sources));
   for (const auto& file : sources.files())
     if (file->page == file->path + ".html") pages.push_back(source_page(*file, sources));
-  pages[0] = front_page(pages, sources);
+  pages[0] = front_page(pages, sources, fs::exists(options.out / "live/index.html"));
 
   const fs::path made = fmt::format("{}.{}", options.book.string(), getpid());
   fs::remove_all(made);
@@ -138,11 +158,14 @@ void write_book(const BookOptions& options) {
         fs::copy_file(from, made / address, fs::copy_options::overwrite_existing);
       }
     }
-    write(made / "search.js", search_index(pages));
+    write(made / "search-index.js", search_index(pages));
+    for (const char* file : {"book.css", "book.js", "figures.js"})
+      fs::copy_file(options.root / web / file, made / file);
     const fs::path old = made.string() + ".old";
     if (fs::exists(options.book)) fs::rename(options.book, old);
     fs::rename(made, options.book);
     fs::remove_all(old);
+    write_gallery(options.out);  // now that there are pages to link to
   } catch (...) {
     fs::remove_all(made);
     throw;

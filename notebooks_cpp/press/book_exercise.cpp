@@ -102,6 +102,7 @@ void add_exercise(BookPage& page, const fs::path& folder, const fs::path& grader
   for (const Declaration& each : asked) {
     const std::string id = "exercise-" + slug(each.name);
     page.entries.push_back({each.name, "exercise", page.title, id});
+    page.tasks.push_back(each.name);
     std::string folds, list;
     for (Index i = 0; i < std::ssize(hints[each.name]); ++i)
       folds += folded(fmt::format("Hint {}", i + 1), "<p>" + text.sentence(hints[each.name][i]) + "</p>\n");

@@ -1,10 +1,12 @@
 #include <fmt/format.h>  // format
 
-#include <iterator>  // ssize
-
+#include "lessons/support/picture.hpp"  // dark_twin, picture_html
 #include "notebooks_cpp/press/book_pages.hpp"
+#include "notebooks_cpp/press/lines.hpp"  // is_digit
 
 namespace attn::press {
+
+namespace fs = std::filesystem;
 
 const std::vector<Folder> library_folders = {
     {"core", "The engine: tensors, their gradients and the ops. Knows no layer."},
@@ -18,16 +20,38 @@ const std::vector<Folder> library_folders = {
 
 namespace {
 
-// A card for each lesson, with its first picture.
+// A card: a picture, and text that leads to an address.
+std::string card(const fs::path& cover, const std::string& address, const std::string& text) {
+  std::error_code missing;
+  const auto copied = [&](const fs::path& file) { return escape_link(picture_address(file)); };
+  const std::string picture = fs::exists(cover, missing) ? picture_html(cover, "", copied) : "";
+  const std::string link =
+      address.empty() ? "<span class=\"text\">" + text + "</span>"
+                      : fmt::format("<a class=\"text\" href=\"{}\">{}</a>", escape_html(address), text);
+  return "<li>" + picture + link + "</li>\n";
+}
+
 std::string lesson_card(const BookPage& page) {
-  const std::string picture = page.copies.empty() ? ""
-                                                  : fmt::format("<img src=\"{}\" alt=\"\" loading=\"lazy\">",
-                                                                escape_link(page.copies[0].second));
-  return fmt::format(
-      "<li><a class=\"to\" href=\"{0}\">{1}<span class=\"question\"><b>{2}</b>{3}</span></a>"
-      "<span class=\"name\">{4} · <a href=\"{0}#exercise\">exercise</a></span></li>\n",
-      page.address, picture, page.title.substr(0, 2), escape_html(page.summary),
-      escape_html(page.title.substr(3)));
+  const bool numbered = is_digit(page.title[0]);
+  return card(
+      page.cover, page.address,
+      fmt::format("{}{}<span>{}</span>", numbered ? "<b>" + page.title.substr(0, 2) + "</b>" : "",
+                  escape_html(page.summary), escape_html(numbered ? page.title.substr(3) : page.title)));
+}
+
+std::string exercise_card(const BookPage& page) {
+  std::string names;
+  for (const std::string& task : page.tasks) names += (names.empty() ? "" : ", ") + task;
+  const fs::path second = page.copies.size() > 2 ? page.copies[2].first : page.cover;
+  return card(second, page.address + "#exercise",
+              fmt::format("<b>{}</b>{}<span>{}</span>", page.title.substr(0, 2),
+                          escape_html(page.title.substr(3)), escape_html(names)));
+}
+
+std::string cards(const char* id, const char* title, const std::string& list, const char* kind = "") {
+  return list.empty()
+             ? ""
+             : fmt::format("<h2 id=\"{}\">{}</h2>\n<ul class=\"cards{}\">\n{}</ul>\n", id, title, kind, list);
 }
 
 // Each header with its source beside it, and what it says about itself.
@@ -49,14 +73,22 @@ std::string file_list(const std::vector<BookPage>& pages, const std::string& fol
 
 }  // namespace
 
-BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources) {
-  BookPage front{.address = "index.html", .title = "attention.cpp"};
+std::string picture_address(const fs::path& picture) {
+  return "pictures/" + picture.parent_path().filename().string() + "/" + picture.filename().string();
+}
+
+BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, bool has_live_page) {
+  BookPage front{.address = "index.html", .title = "Start", .chapter = "The book"};
   const PageText text{sources, front.address};
-  std::string lessons, notebooks, references, files;
+  std::string lessons, exercises, milestones, notebooks, references, files;
   for (const BookPage& page : pages) {
     if (page.chapter == "Lessons") lessons += lesson_card(page);
-    if (page.chapter == "Notebooks")
-      notebooks += "<li>" + text.link(page.address, escape_html(page.title)) + "</li>\n";
+    if (page.chapter == "Milestones") milestones += lesson_card(page);
+    if (page.chapter == "Notebooks") notebooks += lesson_card(page);
+    if (!page.tasks.empty()) exercises += exercise_card(page);
+    if (page.cover.empty()) continue;
+    for (const fs::path& file : {page.cover, dark_twin(page.cover)})
+      if (fs::exists(file)) front.copies.emplace_back(file, picture_address(file));
   }
   for (const Folder& folder : library_folders) {
     const std::string reference = reference_address(folder.path);
@@ -67,55 +99,23 @@ BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources) 
     references += fmt::format("<li><a href=\"{}\"><code>{}</code></a> <span class=\"soft\">{}</span></li>\n",
                               reference, folder.path, folder.about);
   }
+  const std::string live = card(
+      {}, has_live_page ? "../live/index.html" : "",
+      has_live_page ? "The live page<span>Your own model, translating and training in the browser.</span>"
+                    : "The live page<span>Your own model, translating and training in the browser: "
+                      "<code>make live</code> makes it, <code>make book</code> then links to it.</span>");
   front.body = R"(<header class="opening"><p class="kicker">The book</p><h1>attention.cpp</h1>
 <div class="intro"><p>The transformer, built in C++: from a tensor that knows its own gradients up to a trained translator. Every step runs, draws a picture and grades itself.</p>
-<p>A page of a lesson is the lesson as it runs: text, tables, claims and pictures, with the code of each idea to unfold; then comes its exercise. Names in code lead to where they are declared. Press <kbd>/</kbd> to search by name.</p></div></header>
-<h2 id="lessons">The lessons</h2>
-<ol class="lessons">
-)" + lessons + "</ol>\n";
-  if (!notebooks.empty())
-    front.body += "<h2 id=\"notebooks\">Notebooks: stories to play with</h2>\n<ul>\n" + notebooks + "</ul>\n";
+<p>A page of a lesson is the lesson as it runs: text, tables, claims and pictures, with the code of each idea to unfold; then comes its exercise. Point at a cell of an attention map to read its numbers. Names in code lead to where they are declared. Press <kbd>/</kbd> to search.</p></div></header>
+)" + cards("lessons", "The lessons", lessons) +
+               cards("milestones", "Milestones: models that run on what you wrote", milestones) +
+               cards("live", "Live", live) +
+               cards("notebooks", "Notebooks: stories to play with", notebooks) +
+               cards("exercises", "Exercises: write it yourself", exercises, " small");
   front.body += "<h2 id=\"reference\">Reference: what the headers declare</h2>\n<ul class=\"files\">\n" +
                 references + "</ul>\n<h2 id=\"source\">The annotated source</h2>\n<div class=\"shelf\">" +
                 files + "</div>\n";
   return front;
-}
-
-std::string framed(const std::vector<BookPage>& pages, Index i) {
-  const BookPage& page = pages[i];
-  const auto neighbour = [&](Index other, const char* rel, const char* before, const char* after) {
-    if (other < 0 || other >= std::ssize(pages)) return std::string("<span></span>");
-    return fmt::format("<a rel=\"{}\" href=\"{}\">{}{}{}</a>", rel,
-                       escape_html(link_from(page.address, pages[other].address)), before,
-                       escape_html(pages[other].title), after);
-  };
-  const std::string steps = neighbour(i - 1, "prev", "← ", "") + neighbour(i + 1, "next", "", " →");
-  const std::string home = link_from(page.address, "index.html");
-  const std::string bar = fmt::format(
-      R"(<div class="bar"><a class="home" href="{}">attention.cpp</a><nav class="step" aria-label="Neighbours">{}</nav>)"
-      R"(<div class="search" hidden><input type="search" placeholder="Search by name" aria-label="Search by name" )"
-      R"(autocomplete="off" spellcheck="false"><kbd>/</kbd><ol hidden></ol></div></div>)"
-      "\n",
-      home, steps);
-  const std::string script = fmt::format("<script src=\"{0}search.js\" data-root=\"{0}\"></script>\n",
-                                         home.substr(0, home.size() - std::string_view("index.html").size()));
-  if (!page.whole.empty()) {
-    std::string html = page.whole;
-    const auto insert = [&](const std::string& mark, const std::string& text, bool after) {
-      const std::size_t at = html.find(mark);
-      html.insert(at == html.npos ? html.size() : at + (after ? mark.size() : 0), text);
-    };
-    insert("</style>", bar_style, false);
-    insert("<body>", "\n" + bar, true);
-    insert("</body>", script, false);
-    return html;
-  }
-  return html_page({.title = i == 0 ? "attention.cpp: the book" : page.title + " · attention.cpp",
-                    .body = bar + "<main class=\"book\">\n" + page.body +
-                            "<nav class=\"steps\" aria-label=\"Previous and next\">" + steps +
-                            "</nav></main>\n" + script,
-                    .description = page.summary,
-                    .style = std::string(bar_style) + book_style});
 }
 
 }  // namespace attn::press

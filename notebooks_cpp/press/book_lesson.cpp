@@ -1,17 +1,18 @@
 #include <fmt/format.h>  // format
 
-#include <algorithm>          // all_of, find_if, max
+#include <algorithm>          // all_of, find_if, max, min
 #include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
-#include <regex>              // regex, sregex_iterator
+#include <regex>              // regex, regex_replace
 #include <utility>            // exchange
 
 #include "core/error.hpp"
 #include "core/text.hpp"                // read_file
 #include "lessons/support/gallery.hpp"  // folder_title
+#include "lessons/support/picture.hpp"  // json_script, picture_html
 #include "lessons/support/prose.hpp"    // prose_of
 #include "notebooks_cpp/press/book_pages.hpp"
-#include "notebooks_cpp/press/lines.hpp"     // is_blank, lines_of
+#include "notebooks_cpp/press/lines.hpp"     // is_blank, lines_of, trimmed
 #include "notebooks_cpp/press/markdown.hpp"  // markdown_to_html
 #include "notebooks_cpp/press/plain_math.hpp"
 
@@ -35,6 +36,17 @@ json read_records(const fs::path& file) {
   return records;
 }
 
+// A list of questions, in bold, with their answers: each answer folded under its question. What follows the
+// next heading stays as it is.
+std::string with_folded_answers(const std::string& html) {
+  static const std::regex question("<li>(?:<p>)?<strong>([^<]*)</strong>"), end("</li>"), list("</?ul>\n?");
+  const std::size_t next = std::min(html.find("<h2", html.find("</h2>")), html.size());
+  std::string answers = std::regex_replace(html.substr(0, next), question,
+                                           "<details class=\"answer\"><summary>$1</summary><p>");
+  answers = std::regex_replace(std::regex_replace(answers, end, "</p></details>"), list, "");
+  return answers + html.substr(next);
+}
+
 // The HTML of the records, in order.
 class Told {
  public:
@@ -50,6 +62,7 @@ class Told {
     if (kind == "claim") return claim(record);
     if (kind == "table") return table(record);
     if (kind == "figure") return figure(record);
+    if (kind == "data") return panel(record);
     if (kind == "try") return suggestions(record);
     if (kind == "lines" || kind == "drawing")
       return output_begin + escape_html(string(record, "text")) + output_end;
@@ -73,16 +86,12 @@ class Told {
       html += markdown_to_html(std::exchange(text, ""), {.ids = &ids_});
       if (line.size() > 4) html += plain_equation(line.substr(2, line.size() - 4)) + "\n";
     }
-    static const std::regex title("<h2 id=\"([^\"]*)\">(.*?)</h2>");
-    for (std::sregex_iterator it(html.begin(), html.end(), title), end; it != end; ++it)
-      page_.entries.push_back({plain_text((*it)[2].str()), "section", page_.title, (*it)[1]});
+    if (markdown.starts_with("## Check yourself")) html = with_folded_answers(html);
     return text_.linked(html);
   }
 
   std::string heading(const std::string& title) {
-    const std::string id = ids_.unique(title);
-    page_.entries.push_back({title, "section", page_.title, id});
-    return fmt::format("<h2 id=\"{}\">{}</h2>\n", escape_html(id), escape_html(title));
+    return fmt::format("<h2 id=\"{}\">{}</h2>\n", escape_html(ids_.unique(title)), escape_html(title));
   }
 
   std::string claim(const json& record) {
@@ -109,14 +118,21 @@ class Told {
     const std::string file = fs::path(string(record, "file")).filename().string();
     std::error_code missing;
     if (file.empty() || !fs::exists(output_ / file, missing)) return "";
-    const std::string address = "pictures/" + output_.filename().string() + "/" + file;
-    page_.copies.emplace_back(output_ / file, address);
-    const PixelSize size = png_size(output_ / file);
-    return fmt::format(
-        "<figure><a href=\"{0}\"><img src=\"{0}\" width=\"{1}\" height=\"{2}\" loading=\"lazy\" "
-        "alt=\"{3}\"></a>\n<figcaption><b>{3}</b> {4}</figcaption></figure>\n",
-        escape_html(link_from(page_.address, escape_link(address))), size.width, size.height,
-        escape_html(string(record, "title")), text_.sentence(string(record, "caption")));
+    const auto address = [&](const fs::path& picture) {
+      page_.copies.emplace_back(picture, picture_address(picture));
+      return link_from(page_.address, escape_link(picture_address(picture)));
+    };
+    if (page_.cover.empty()) page_.cover = output_ / file;
+    return fmt::format("<figure>{}\n<figcaption><b>{}</b> {}</figcaption></figure>\n",
+                       picture_html(output_ / file, string(record, "title"), address),
+                       escape_html(string(record, "title")), text_.sentence(string(record, "caption")));
+  }
+
+  // The data of a figure that answers; web/figures.js draws it, right after the picture that shows the same.
+  static std::string panel(const json& record) {
+    return fmt::format("<div class=\"panel\" data-figure=\"{}\">{}</div>\n",
+                       escape_html(string(record, "figure")),
+                       json_script("data", record.value("values", json()).dump()));
   }
 
   std::string suggestions(const json& record) {
@@ -133,13 +149,44 @@ class Told {
   Ids& ids_;
 };
 
-// Lines `first` to `last` of the source, folded; blank lines at the ends are left out.
+// What a statement does for the output alone: the reader sees that it was done.
+bool is_plumbing(std::string_view statement) {
+  for (const char* start :
+       {"lesson.", "return lesson.", "rows.push_back(", "std::vector<std::vector<std::string>> rows"})
+    if (statement.starts_with(start)) return true;
+  return false;
+}
+
+// `for (…)` or `if (…)`, on a line of its own, of the one statement that follows.
+bool leads_in(std::string_view line) {
+  return (line.starts_with("for (") || line.starts_with("if (") || line == "else") && !line.ends_with('{') &&
+         !line.ends_with(';');
+}
+
+// The lines of `first` to `last` that are not plumbing; none if only braces are left.
+std::vector<Index> told_lines(const std::vector<std::string>& lines, Index first, Index last) {
+  std::vector<Index> kept;
+  bool says_something = false;
+  for (Index line = first; line <= last; ++line) {
+    const std::string_view text = trimmed(lines[line - 1]);
+    if (is_plumbing(text)) {
+      while (!kept.empty() && leads_in(trimmed(lines[kept.back() - 1]))) kept.pop_back();
+      while (line < last && !trimmed(lines[line - 1]).ends_with(";")) ++line;
+      continue;
+    }
+    if (text.empty() && (kept.empty() || is_blank(lines[kept.back() - 1]))) continue;
+    kept.push_back(line);
+    says_something = says_something || text.find_first_not_of("{});, ") != text.npos;
+  }
+  while (!kept.empty() && is_blank(lines[kept.back() - 1])) kept.pop_back();
+  return says_something ? kept : std::vector<Index>{};
+}
+
 std::string folded_code(const Listing& code, const std::vector<std::string>& lines, Index first, Index last) {
-  while (first <= last && is_blank(lines[first - 1])) ++first;
-  while (last >= first && is_blank(lines[last - 1])) --last;
-  if (first > last) return "";
-  return "<details class=\"code\"><summary>The code</summary>" + code_block(code, first, last) +
-         "</details>\n";
+  const std::vector<Index> told = told_lines(lines, first, last);
+  return told.empty() ? ""
+                      : "<details class=\"code\"><summary>The code</summary>" + code_block(code, told) +
+                            "</details>\n";
 }
 
 }  // namespace
@@ -152,22 +199,27 @@ bool is_extra_file(const std::string& file) {
 
 BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::path& grader,
                      const Sources& sources) {
-  const std::string prefix = "lessons/" + folder.filename().string() + "/";
+  const std::string id = folder.filename().string(), prefix = "lessons/" + id + "/";
   const SourceFile* file = sources.find(prefix + "lesson.cpp");
-  if (!file) fail("book: {}lesson.cpp is not among the sources", prefix);
   const json records = read_records(output / "lesson.json");
-  const std::string question =
-      records.empty() || !records[0].contains("question") ? "" : records[0]["question"].get<std::string>();
-  const std::string name = folder_title(folder.filename().string()),
-                    number = folder.filename().string().substr(0, 2);
-  BookPage page{
-      .address = file->page, .title = number + " " + name, .chapter = "Lessons", .summary = question};
-  page.entries.push_back({page.title, "lesson", question, ""});
+  const std::string question = records.empty() ? "" : records[0].value("question", "");
+  // "mine_1_gradients" is milestone 1.
+  const bool is_milestone = !file && id.starts_with("mine_");
+  const std::string name = is_milestone ? "Milestone " + id.substr(5, 1) + ": " + folder_title(id.substr(5))
+                                        : folder_title(id),
+                    number = id.substr(0, 2);
+  BookPage page{.address = file ? file->page : "milestones/" + id + ".html",
+                .title = file ? number + " " + name : name,
+                .chapter = file ? "Lessons" : "Milestones",
+                .kind = file ? "lesson" : "milestone",
+                .summary = question,
+                .has_contents = true,
+                .has_text = true};
   const PageText text{sources, page.address};
-  const Listing code = listing(*file, sources);
-  const std::vector<std::string> lines = lines_of(file->text);
-  const std::vector<Prose> blocks = prose_of(file->text, file->path);
-  const Row includes = preamble_of(file->text);
+  const Listing code = file ? listing(*file, sources) : Listing{};
+  const std::vector<std::string> lines = file ? lines_of(file->text) : std::vector<std::string>{};
+  const std::vector<Prose> blocks = file ? prose_of(file->text, file->path) : std::vector<Prose>{};
+  const Row includes = file ? preamble_of(file->text) : Row{};
 
   // Each block of prose, the code that follows it in the source, and what was said from there on.
   Ids ids;
@@ -191,27 +243,17 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
     body += folded_code(code, lines, first, last);
   }
 
-  std::string contents, others;
-  for (const Entry& entry : page.entries)
-    if (entry.kind == "section")
-      contents +=
-          fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(entry.id), escape_html(entry.name));
+  std::string others;
   for (const auto& each : sources.files())
     if (each.get() != file && each->path.starts_with(prefix))
       others += fmt::format("<li>{} {}</li>\n",
                             text.link(each->page, "<code>" + each->path.substr(prefix.size()) + "</code>"),
                             text.sentence(first_sentence(manual_of(each->text))));
   page.body = fmt::format(
-      R"(<header class="opening"><p class="kicker">Lesson {0} · {1}</p>
-<h1>{2}</h1>
-<nav class="sections" aria-label="Sections"><ol>
-{3}<li><a href="#exercise">Exercise</a></li>
-</ol></nav>
-<p class="soft run">Run it: <code>make {0}</code></p></header>
-<article class="lesson">
-{4}{5}</article>
-)",
-      number, escape_html(name), escape_html(question), contents, preamble_html(file->text, code), body);
+      "<header class=\"opening\"><p class=\"kicker\">{}</p>\n<h1>{}</h1>\n{}</header>\n<article "
+      "class=\"lesson\">\n{}</article>\n",
+      escape_html(file ? fmt::format("Lesson {} · {}", number, name) : name), escape_html(question),
+      file ? fmt::format("<p class=\"soft run\">Run it: <code>make {}</code></p>", number) : "", body);
   if (!others.empty())
     page.body +=
         "<h2 id=\"files\">The other files of this lesson</h2>\n<ul class=\"files\">\n" + others + "</ul>\n";

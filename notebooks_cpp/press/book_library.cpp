@@ -79,9 +79,10 @@ BookPage source_page(const SourceFile& file, const Sources& sources) {
 BookPage reference_page(const Folder& folder, const Sources& sources) {
   const std::string path = folder.path;
   BookPage page{.address = reference_address(path),
-                .title = path + ": reference",
+                .title = path,
                 .chapter = "Reference",
-                .summary = folder.about};
+                .summary = folder.about,
+                .has_contents = true};
   page.entries.push_back({path, "reference", page.summary, ""});
   const PageText text{sources, page.address};
   std::string contents, body;

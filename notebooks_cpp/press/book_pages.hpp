@@ -17,21 +17,37 @@
 
 namespace attn::press {
 
-// What the search knows: `name` is searched; `kind` ("function", "lesson", "mistake") and `text` are shown.
+// What the search knows by name; the text of pages is found besides. `kind` ("function", "exercise") and
+// `text` are shown; `full` is searched as well, and shown where it was found.
 struct Entry {
-  std::string name, kind, text, id;  // the id of its place on the page, or "" for the page
+  std::string name, kind, text,
+      id;  // the id of its place on the page, "" for the page, or an address in the book
+  std::string full{};
 };
 
 struct BookPage {
-  std::string address;    // in the book: "lessons/06_self_attention.html"
-  std::string title;      // "06 Self-attention"
-  std::string chapter{};  // "Lessons", "core"
-  std::string summary{};  // a sentence for the table of contents
-  std::string body{};     // HTML
-  std::string whole{};    // or, of a notebook, the whole file as it is
+  std::string address;               // in the book: "lessons/06_self_attention.html"
+  std::string title;                 // "06 Self-attention"
+  std::string chapter{};             // "Lessons", "core"
+  std::string kind{};                // "lesson": for the search
+  std::string summary{};             // a sentence for the table of contents
+  std::string body{};                // HTML
+  std::string whole{};               // or, of a notebook, the whole file as it is
+  bool has_contents = false;         // its headings are listed beside it
+  bool has_text = false;             // the search knows every word of it
+  std::filesystem::path cover{};     // the picture on its card
+  std::vector<std::string> tasks{};  // the functions of its exercise
   std::vector<Entry> entries{};
   std::vector<std::pair<std::filesystem::path, std::string>> copies{};  // files to copy: from, address
 };
+
+std::string text_of(std::string_view html);  // what a reader sees of it, but for code and equations
+
+// A page in parts: what comes before the first heading (without id), and under each heading.
+struct PageSection {
+  std::string id, title, html;
+};
+std::vector<PageSection> sections_of(const BookPage& page);
 
 // The folders that the book shows, each after those it builds on.
 struct Folder {
@@ -40,9 +56,13 @@ struct Folder {
 extern const std::vector<Folder> library_folders;
 std::string reference_address(const std::string& folder);  // "reference/core-viz.html"
 
-// What the book is, and its table of contents.
-BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources);
-// The files of a lesson must have been added to `sources`. `output` is the lesson's folder in out/.
+// Where the book keeps a picture: "pictures/06_self_attention/attention.png".
+std::string picture_address(const std::filesystem::path& picture);
+
+// What the book is, and its table of contents. `has_live_page`: out/live/index.html is there to link to.
+BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, bool has_live_page);
+// The files of a lesson must have been added to `sources`. `output` is the lesson's folder in out/. What has
+// no lesson.cpp among the sources is a milestone, and shows no code.
 BookPage lesson_page(const std::filesystem::path& folder, const std::filesystem::path& output,
                      const std::filesystem::path& grader, const Sources& sources);
 // A source with its comments beside it, what it declares, and who includes it.
@@ -51,13 +71,15 @@ BookPage source_page(const SourceFile& file, const Sources& sources);
 // where it is declared and where it is defined.
 BookPage reference_page(const Folder& folder, const Sources& sources);
 
-// The whole file of page `i` with bar, search, previous and next. A notebook only gets the bar.
+// What each term means and the section that explains it: the one of the lesson named in the glossary that has
+// the term in its title, or else defines or uses it most.
+BookPage glossary_page(std::string_view glossary, const std::vector<BookPage>& pages, const Sources& sources);
+
+// The whole file of page `i` in its frame: bar, search, course, contents, previous and next.
 std::string framed(const std::vector<BookPage>& pages, Index i);
 
-extern const char* const bar_style;   // CSS: of the bar alone
-extern const char* const book_style;  // CSS: of all the rest
-// JavaScript, after `const book_index = [[name, kind, text, address], …];`
-extern const char* const search_script;
+// The file search-index.js: `const book_index = [[name, kind, text, address, full], …];`
+std::string search_index(const std::vector<BookPage>& pages);
 
 // A source as rows: a comment on one side, the code that it is about on the other. A comment at the left
 // margin stands beside the code below it, up to the next such comment; indented ones stay in the code. A line

@@ -43,6 +43,7 @@ class Sources {
   std::string address(std::string_view name) const;  // "softmax", "Rng::split"; "" if unknown
   std::string note(const std::string& title) const;  // of Note [title]
   std::map<std::string, std::string> lessons;        // "06" to its page
+  std::map<std::string, std::string> notebooks;      // "01_attention_by_hand" to its page
 
   // For highlight_cpp: of a whole file, or of code from elsewhere that is shown on `page`.
   NameLinker linker(const SourceFile& file) const;
@@ -69,7 +70,7 @@ struct PageText {
   std::string prose(std::string_view comment) const;
   std::string sentence(std::string_view text) const;  // the same, for part of a paragraph
   std::string code(std::string_view text) const;
-  std::string linked(const std::string& html) const;  // with links at names in <code> and at lessons
+  std::string linked(const std::string& html) const;  // with links at names in <code>, lessons and notebooks
 };
 
 // A file in colours, line by line: HTML, each line complete in itself.
@@ -77,6 +78,7 @@ using Listing = std::vector<std::string>;
 Listing listing(const SourceFile& file, const Sources& sources);
 // Lines `first` to `last`, from 1, with their numbers; each has the id L and its number.
 std::string code_block(const Listing& lines, Index first, Index last);
+std::string code_block(const Listing& lines, const std::vector<Index>& numbers);  // some of them
 
 std::string manual_of(std::string_view source);  // the comment that a file begins with
 std::string first_sentence(std::string_view text);

@@ -1,7 +1,8 @@
 #include <fmt/format.h>  // format
 
-#include <algorithm>  // min
+#include <algorithm>  // max, min
 #include <iterator>   // ssize
+#include <numeric>    // iota
 #include <regex>      // regex, sregex_iterator
 #include <utility>    // exchange
 
@@ -55,11 +56,22 @@ Listing listing(const SourceFile& file, const Sources& sources) {
   return result;
 }
 
-std::string code_block(const Listing& lines, Index first, Index last) {
-  std::string html = fmt::format("<pre class=\"listing\" style=\"counter-reset:line {}\"><code>", first - 1);
-  for (Index line = first; line <= last; ++line)
-    html += fmt::format("<span class=\"line\" id=\"L{}\">{}\n</span>", line, lines[line - 1]);
+std::string code_block(const Listing& lines, const std::vector<Index>& numbers) {
+  std::string html = "<pre class=\"listing\"><code>";
+  Index before = -1;
+  for (const Index line : numbers) {
+    const std::string jump =
+        line == before + 1 ? "" : fmt::format(" style=\"counter-set:line {}\"", line - 1);
+    html += fmt::format("<span class=\"line\" id=\"L{}\"{}>{}\n</span>", line, jump, lines[line - 1]);
+    before = line;
+  }
   return html + "</code></pre>\n";
+}
+
+std::string code_block(const Listing& lines, Index first, Index last) {
+  std::vector<Index> numbers(std::max<Index>(last - first + 1, 0));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return code_block(lines, numbers);
 }
 
 std::string PageText::link(const std::string& address, const std::string& html) const {
@@ -91,8 +103,12 @@ std::string PageText::sentence(std::string_view text) const {
 }
 
 std::string PageText::linked(const std::string& html) const {
-  static const std::regex pattern("<code>([A-Za-z_:]+)</code>|\\b([Ll]esson ([0-9][0-9]))\\b");
+  static const std::regex pattern(
+      "<a [^>]*>[^<]*</a>|<code>([A-Za-z0-9_:]+)</code>|\\b([Ll]esson ([0-9][0-9]))\\b");
   const auto shown = [&](const std::smatch& match) {
+    if (!match[1].matched && !match[2].matched) return match.str();  // a link already
+    if (match[1].matched && sources.notebooks.contains(match[1]))
+      return link(sources.notebooks.at(match[1]), match.str());
     if (match[1].matched) return link(sources.address(match[1].str()), match.str());
     return link(sources.lessons.contains(match[3]) ? sources.lessons.at(match[3]) : "", match.str());
   };

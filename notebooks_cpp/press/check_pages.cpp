@@ -21,7 +21,7 @@ struct Window {
   const char* name;
   int width, height;
 };
-constexpr Window wide{"wide", 1280, 900}, narrow{"narrow", 390, 844};
+constexpr Window wide{"wide", 1400, 900}, narrow{"narrow", 390, 844};
 constexpr int tallest_picture = 4000;
 constexpr Index small_folder = 24, taken_of_large_folder = 8;
 
@@ -134,6 +134,7 @@ void check_width(Chromium& browser, VisitedPage& page, const Window& window) {
   if (!found.is_null())
     faults.insert(fmt::format("is {} pixels wide in a window of {}: {} sticks out", found["width"].get<int>(),
                               window.width, found["element"].get<std::string>()));
+  for (const std::string fault : browser.evaluate(fmt::format("{}()", read_prose))) faults.insert(fault);
 }
 
 void check_colours(Chromium& browser, VisitedPage& page, const fs::path& picture) {
@@ -163,6 +164,9 @@ void visit(Chromium& browser, VisitedPage& page, const Wanted& wanted) {
         load_fault(url, page.file)
             .value_or(fmt::format("loads {:.80}, which is not a picture", shown(url, page.file))));
 
+  page.faults["answers"];
+  for (const std::string fault : browser.evaluate(fmt::format("{}()", use_page)))
+    page.faults["answers"].insert(fault);
   for (const Window& window : {wide, narrow}) {
     check_width(browser, page, window);
     if (wanted.pictures || !page.faults[window.name].empty())
@@ -291,7 +295,8 @@ std::vector<VisitedPage> visit_pages(const std::vector<fs::path>& files, const f
     try {
       visit(*browser, page,
             {.pictures = with_pictures.count(file) > 0,
-             .colours = first_of_folder || file.filename() == "index.html",
+             .colours =
+                 first_of_folder || file.filename() == "index.html" || is_digit(file.filename().string()[0]),
              .picture_name = root / "pages" / name});
     } catch (const Timeout& error) {
       page.faults["opens"].insert(fmt::format("does not come to rest ({})", error.what()));

@@ -6,9 +6,10 @@
 //   links    what it links to is there, and has the anchor; links to the web are listed, not followed
 //   loads    its pictures, scripts and styles are there, and none comes from elsewhere
 //   console  no error, no warning, no uncaught exception
-//   wide     it fits into a window of 1280 x 900
-//   narrow   it fits into a window of 390 x 844, a phone's
-//   colours  on a few pages: text stands out from its background, in light and in dark mode
+//   answers  its search finds, its switches switch, its figures answer to pointer, touch and keys
+//   wide     it fits into a window of 1400 x 900
+//   narrow   it fits into a window of 390 x 844, a phone's; no prose scrolls sideways
+//   colours  on lessons, notebooks and a few others: text stands out from its background, in light and dark
 //
 // Links are read after the page's scripts have run; on an index.html with a search we type letters there and
 // check what it finds, too. Screenshots go to DIR/pages/: all pages of a small folder, some of a large one,

@@ -11,10 +11,7 @@ namespace {
 
 // Code in cool, quiet colours; 4.5 : 1 or more against its background in both modes.
 constexpr const char* style =
-    R"(:root { --code: #f9fafb; --error: #fdf3f2; --error-line: #d9534f; --keyword: #8b2fb3; --type: #1668a6; --string: #2d7a33; --number: #b3541e; --comment: #697281; --preprocessor: #8a5a00; }
-@media (prefers-color-scheme: dark) {
-  :root { --code: #191d23; --error: #2a1d1e; --error-line: #e0736f; --keyword: #d095f2; --type: #74b8ec; --string: #8fce8b; --number: #f0a878; --comment: #8b95a3; --preprocessor: #d9b26a; }
-}
+    R"(:root { --code: light-dark(#f9fafb, #191d23); --error: light-dark(#fdf3f2, #2a1d1e); --error-line: light-dark(#d9534f, #e0736f); --keyword: light-dark(#8b2fb3, #d095f2); --type: light-dark(#1668a6, #74b8ec); --string: light-dark(#2d7a33, #8fce8b); --number: light-dark(#b3541e, #f0a878); --comment: light-dark(#697281, #8b95a3); --preprocessor: light-dark(#8a5a00, #d9b26a); }
 html { scroll-behavior: smooth; scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
 main.sheet { max-width: 64rem; margin: 0 auto; padding: 2.2rem clamp(1rem, 4vw, 2.5rem) 1rem; }
 main.sheet > :is(p, ul, ol, blockquote, .equation) { max-width: 46rem; }
@@ -39,13 +36,11 @@ pre a:hover, pre a:focus-visible { color: var(--accent); text-decoration-style: 
 .c { color: var(--comment); font-style: italic; } .p { color: var(--preprocessor); }
 .cell { margin: 1.1rem 0; }
 .cell pre { margin: 0; background: var(--card); border-left: 3px solid var(--accent); }
-.aside > pre { padding-top: 0.35rem; padding-bottom: 0.35rem; border-left-color: var(--line); background: none; font-size: 0.75rem; opacity: 0.75; }
 .cell summary { cursor: pointer; color: var(--soft); font-size: 0.92rem; } .cell summary:hover { color: var(--accent); }
 .cell details[open] summary { margin-bottom: 0.5rem; }
 .cell > pre.output { margin: 0 0 0 3px; padding-top: 0.7rem; border: 0; background: none; font-size: 0.82rem; }
 .cell > pre.error { margin: 0.6rem 0 0; padding-top: 0.6rem; border-left: 3px solid var(--error-line); border-radius: 0 8px 8px 0; background: var(--error); }
 figure { width: fit-content; max-width: 100%; margin: 1rem 0; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
-figure img { display: block; background: #fff; }
 figcaption { padding: 0.6rem 1rem 0.75rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.92rem; overflow-wrap: anywhere; }
 .table, .equation { overflow-x: auto; }
 .equation { display: block; margin: 1rem 0; padding: 0.2rem 0; }
@@ -57,7 +52,6 @@ th { border-bottom-width: 2px; white-space: nowrap; }
 nav.steps { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0.5rem 2rem; margin: 2.5rem 0 0; padding-top: 1rem; border-top: 1px solid var(--line); }
 footer { padding: 2rem 1rem 3rem; text-align: center; color: var(--soft); font-size: 0.85rem; overflow-wrap: anywhere; }
 @media (max-width: 700px) { pre, .cell > pre.output { padding-left: 0.7rem; padding-right: 0.7rem; font-size: 0.76rem; } }
-@media (prefers-color-scheme: dark) { figure img { filter: brightness(0.92); } }
 @media print { pre { white-space: pre-wrap; } figure, .cell { break-inside: avoid; } }
 )";
 

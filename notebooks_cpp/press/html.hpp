@@ -7,8 +7,8 @@
 // A page needs nothing from elsewhere: fonts are the system's, pictures may be inside (data_uri). It follows
 // the reader's choice of light or dark, and on a phone it is as wide as the screen while code, tables and
 // equations scroll. Classes for the body: main.sheet (one column to read), .cell (a code cell: pre, then
-// pre.output and pre.output.error for what it printed), .aside (a cell for the compiler alone), figure with
-// figcaption, .table and .equation (boxes that scroll), nav.steps (previous and next), .soft (fainter).
+// pre.output and pre.output.error for what it printed), figure with figcaption, .table and .equation (boxes
+// that scroll), nav.steps (previous and next), .soft (fainter).
 #pragma once
 
 #include <filesystem>   // path

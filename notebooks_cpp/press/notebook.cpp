@@ -15,6 +15,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "lessons/support/picture.hpp"
 #include "notebooks_cpp/press/highlight.hpp"
 #include "notebooks_cpp/press/html.hpp"
 #include "notebooks_cpp/press/lines.hpp"  // lines_of
@@ -119,11 +120,9 @@ const char* name_of(CellKind kind) {
 // The .html
 
 std::string figure(const Output& output) {
-  const PixelSize size = png_size(output.picture_path);
-  return fmt::format(
-      "<figure><img src=\"{}\" width=\"{}\" height=\"{}\" alt=\"{}\">{}</figure>\n",
-      data_uri(output.picture_path), size.width, size.height, escape_html(output.text),
-      output.text.empty() ? "" : "\n<figcaption>" + escape_html(output.text) + "</figcaption>");
+  return "<figure>" + picture_html(output.picture_path, output.text, data_uri) +
+         (output.text.empty() ? "" : "\n<figcaption>" + escape_html(output.text) + "</figcaption>") +
+         "</figure>\n";
 }
 
 std::string without_end(std::string text) {
@@ -136,7 +135,7 @@ std::string code_cell(const Cell& cell, bool in_main, const Outputs& outputs) {
   // Helpers before main that would fill a screen are folded: the story comes first.
   if (const auto lines = 1 + std::count(cell.text.begin(), cell.text.end(), '\n'); !in_main && lines > 20)
     html = fmt::format("<details>\n<summary>Helpers, {} lines</summary>\n{}</details>\n", lines, html);
-  html = fmt::format("<div class=\"cell{}\">\n{}", cell.kind == CellKind::code ? "" : " aside", html);
+  html = "<div class=\"cell\">\n" + html;
   for (const Output& output : outputs)
     html += output.kind == Output::picture
                 ? figure(output)
@@ -285,7 +284,7 @@ std::string to_html(const Notebook& notebook, const fs::path& source_folder) {
     const Cell& cell = notebook.cells[i];
     if (cell.kind == CellKind::markdown)
       body += markdown_to_html(cell.text, options);
-    else if (cell.kind == CellKind::code || cell.active())
+    else if (cell.kind == CellKind::code)  // what the compiler alone needs, main and its end, is not shown
       body += code_cell(cell, in_main[i], i < std::ssize(notebook.outputs) ? notebook.outputs[i] : Outputs{});
   }
   body += fmt::format(

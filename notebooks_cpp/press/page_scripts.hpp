@@ -56,6 +56,109 @@ constexpr const char* read_width = R"((async width => {
   return {width: page.scrollWidth, element: [widest.localName, ...widest.classList].join('.')};
 }))";
 
+// () -> prose that scrolls sideways: only code, tables and equations may, each in its own box.
+constexpr const char* read_prose = R"((() => {
+  const faults = new Set();
+  for (const element of document.querySelectorAll('p, li, dt, dd, h1, h2, h3, figcaption, summary'))
+    for (let box = element; box && box !== document.body; box = box.parentElement)
+      if (!element.closest('pre, table, .equation, .cache') && box.scrollWidth > box.clientWidth + 1 && box.clientWidth &&
+          getComputedStyle(box).display !== 'inline' && ['auto', 'scroll'].includes(getComputedStyle(box).overflowX))
+        faults.add(`${element.localName} scrolls sideways in ${[box.localName, ...box.classList].join('.')}`);
+  return [...faults];
+}))";
+
+// () -> what does not answer: it does what a reader would, with pointer and keys, and says what fails.
+constexpr const char* use_page = R"((async () => {
+  const faults = [], all = (selector, from = document) => [...from.querySelectorAll(selector)];
+  const pause = (time = 30) => new Promise(done => setTimeout(done, time));
+  const expect = (happened, fault) => { if (!happened) faults.push(fault); };
+  const page = document.documentElement;
+
+  const search = document.querySelector('.search input');
+  if (search && document.querySelector('.cards'))
+    for (const words of ['teacher forcing', 'KV cache', 'label smoothing', 'scaled_dot_product_attention']) {
+      search.value = words;
+      search.dispatchEvent(new Event('input'));
+      for (let i = 0; i < 100 && document.querySelector('.search ol').hidden; ++i) await pause();
+      const first = document.querySelector('.search li a');
+      expect(first?.querySelector('b').textContent.toLowerCase() === words.toLowerCase() && first.hash, `the search for "${words}" does not find its section`);
+      search.value = '';
+      search.dispatchEvent(new Event('input'));
+      await pause();
+    }
+  for (const link of all('.glossary dd a:last-child')) expect(link.hash, `the glossary knows no section for ${link.textContent}`);
+
+  const theme = document.querySelector('.theme');
+  if (theme) {
+    const ground = () => getComputedStyle(document.body).backgroundColor, before = ground();
+    theme.click();
+    expect(ground() !== before && localStorage.getItem('theme') === page.dataset.theme, 'the theme switch does not switch, or forgets');
+    theme.click();
+    expect(ground() === before, 'the theme switch does not switch back');
+    localStorage.removeItem('theme');
+    page.dataset.theme = '';
+  }
+
+  const contents = all('.contents a');
+  if (contents.length > 2 && page.scrollHeight > 3 * innerHeight) {
+    document.getElementById(decodeURIComponent(contents[2].hash.slice(1))).scrollIntoView({behavior: 'instant'});
+    await pause(100);
+    expect(document.querySelector('.contents a.here'), 'the contents do not follow the reading');
+    scrollTo({top: 0, behavior: 'instant'});
+  }
+
+  for (const cells of all('div.cells')) {
+    cells.scrollIntoView({behavior: 'instant', block: 'center'});
+    const box = cells.getBoundingClientRect(), tip = () => cells.parentElement.querySelectorAll('.tip:not([hidden])')[0]?.textContent;
+    const at = {clientX: box.left + 1, clientY: box.top + 1, bubbles: true};
+    for (const pointerType of ['mouse', 'touch']) {
+      cells.dispatchEvent(new PointerEvent(pointerType === 'mouse' ? 'pointermove' : 'pointerdown', {...at, pointerType}));
+      expect(tip(), `a cell does not answer to ${pointerType}`);
+      cells.dispatchEvent(new PointerEvent('pointerleave', {pointerType: 'mouse'}));
+    }
+    expect(!tip(), 'an answer stays when the pointer is gone');
+    cells.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowUp'}));
+    const first = tip();
+    cells.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));
+    cells.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowDown'}));
+    const moved = cells.querySelector('.mark').style;
+    expect(first && (tip() !== first || (moved.width === '100%' && moved.height === '100%')), 'the arrow keys do not move from cell to cell');
+    cells.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}));
+    expect(!tip(), 'Escape does not close an answer');
+  }
+
+  for (const panel of all('.panel')) {
+    const seen = () => [...panel.children].filter(child => child.localName !== 'script').map(child => child.innerHTML).join();
+    expect(seen(), `the figure ${panel.dataset.figure} is not drawn`);
+    for (const input of all('input, select', panel)) {
+      const before = seen(), old = input.value;
+      for (const value of input.localName === 'select' ? [...input.options].map(option => option.value) : [input.min, input.max]) {
+        input.value = value;
+        input.dispatchEvent(new Event(input.localName === 'select' ? 'change' : 'input'));
+        if (value !== old) expect(seen() !== before, `the figure ${panel.dataset.figure} does not answer to its controls`);
+      }
+    }
+    for (const button of all('button:not(.zoom)', panel)) {
+      const before = seen();
+      button.click();
+      button.click();
+      if (button.textContent === '◀') expect(seen() !== before, `the figure ${panel.dataset.figure} does not step`);
+    }
+  }
+
+  const zoom = document.querySelector('.zoom');
+  if (zoom) {
+    zoom.click();
+    const dialog = document.querySelector('dialog[open]');
+    expect(dialog?.querySelector('img').src, 'a picture does not open');
+    dialog?.close();
+    await pause();
+    expect(!document.querySelector('dialog'), 'an opened picture does not close');
+  }
+  if (theme) for (const block of all('pre.listing, pre.output')) expect(block.parentElement.querySelector('.copy'), 'code without a button to copy it');
+  return [...new Set(faults)];
+}))";
+
 // () -> text that is hard to read, by the measure of WCAG 2: a contrast below 4.5, or below 3 if
 // it is large.
 constexpr const char* read_contrast = R"((() => {

@@ -51,6 +51,10 @@ void adamw_step(Tensor& p, const Tensor& gradient, AdamState& state, const AdamS
   oracle::adam_step(p, gradient, state, s);
 }
 
+Tensor relu_backward(const Tensor& x, const Tensor& gradient) {
+  return pulled_back([](const Tensor& leaf) { return relu(leaf); }, x, gradient);
+}
+
 }  // namespace oracle
 
 std::vector<int> answers(Index count, Index classes, Rng& rng) {
@@ -177,5 +181,24 @@ coach::Exercise coach::exercise() {
                      real(draw.between(1, 10)) / 10};
            },
            .mistakes = mistakes::adamw_step,
-           .notice = "A weight with no gradient at all still goes to 0, by the same share in every step."}}};
+           .notice = "A weight with no gradient at all still goes to 0, by the same share in every step."},
+       Question<decltype(exercise::relu_backward)>{
+           .name = "relu_backward",
+           .answer = exercise::relu_backward,
+           .oracle = oracle::relu_backward,
+           .arguments = {"x", "gradient"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::relu_backward)> {
+             return {{tensor({{-1, 2}}), tensor({{5, -7}})},
+                     {tensor({{0, 3}, {-2, 1}}), tensor({{-4, 6}, {-8, 9}})},
+                     {normal({5, 7}, rng), normal({5, 7}, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::relu_backward)> {
+             const Shape shape{draw.size(), draw.size()};
+             return {draw.tidy(shape), draw.tidy(shape)};
+           },
+           .mistakes = mistakes::relu_backward,
+           .notice =
+               "A unit whose x is below 0 for every example gets no gradient and stays as it is: a dead "
+               "ReLU.",
+           .library = {"backward"}}}};
 }

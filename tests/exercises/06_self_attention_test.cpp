@@ -14,6 +14,11 @@ Tensor self_attention(const Tensor& x, const Tensor& w_q, const Tensor& w_k, con
   return attend(matmul(x, w_q), matmul(x, w_k), matmul(x, w_v));
 }
 
+std::pair<Tensor, Tensor> scores_backward(const Tensor& q, const Tensor& k, const Tensor& gradient) {
+  return {pulled_back([&](const Tensor& x) { return scores(x, k); }, q, gradient),
+          pulled_back([&](const Tensor& x) { return scores(q, x); }, k, gradient)};
+}
+
 }  // namespace oracle
 
 coach::Exercise coach::exercise() {
@@ -95,5 +100,24 @@ coach::Exercise coach::exercise() {
            .mistakes = mistakes::self_attention,
            .notice =
                "The three matrices are all that self-attention learns; the five steps between them have no "
-               "parameters."}}};
+               "parameters."},
+       Question<decltype(exercise::scores_backward)>{
+           .name = "scores_backward",
+           .answer = exercise::scores_backward,
+           .oracle = oracle::scores_backward,
+           .arguments = {"q", "k", "gradient"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::scores_backward)> {
+             return {{tidy({1, 2}, rng), tidy({1, 2}, rng), tidy({1, 1}, rng)},
+                     {tidy({1, 3}, rng), tidy({2, 3}, rng), tidy({1, 2}, rng)},
+                     {normal({3, 3}, rng), normal({3, 3}, rng), normal({3, 3}, rng)},
+                     {normal({5, 7}, rng), normal({6, 7}, rng), normal({5, 6}, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::scores_backward)> {
+             const Index T = draw.size(), S = draw.size(), D = draw.size();
+             return {draw.tidy({T, D}), draw.tidy({S, D}), draw.tidy({T, S})};
+           },
+           .mistakes = mistakes::scores_backward,
+           .notice =
+               "A key learns from the queries that looked at it, and a query from the keys that it saw.",
+           .library = {"backward"}}}};
 }

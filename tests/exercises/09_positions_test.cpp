@@ -33,6 +33,10 @@ Tensor alibi(Index heads, Index T) {
 
 int t5_bucket(Index distance, bool bidirectional) { return attn::t5_bucket(distance, bidirectional); }
 
+Tensor rotate_back(const Tensor& gradient) {
+  return pulled_back([](const Tensor& x) { return rotate_pairs(x); }, zeros(gradient.shape()), gradient);
+}
+
 }  // namespace oracle
 
 // The formula meets a whole number there, and on which side of it a machine lands depends on
@@ -123,5 +127,21 @@ coach::Exercise coach::exercise() {
            },
            .mistakes = mistakes::t5_bucket,
            .notice = "Each bucket is one learned number for each head: 32 × H parameters for a whole model.",
-           .library = {"attn::t5_bucket"}}}};
+           .library = {"attn::t5_bucket"}},
+       Question<decltype(exercise::rotate_back)>{
+           .name = "rotate_back",
+           .answer = exercise::rotate_back,
+           .oracle = oracle::rotate_back,
+           .arguments = {"gradient"},
+           .cases = [](Rng& rng) -> Cases<decltype(exercise::rotate_back)> {
+             return {
+                 {tidy({2, 2}, rng)}, {tidy({3, 4}, rng)}, {normal({5, 6}, rng)}, {normal({17, 10}, rng)}};
+           },
+           .draw = [](Draw& draw) -> Case<decltype(exercise::rotate_back)> {
+             return {draw.tidy({draw.size(), 2 * draw.size()})};
+           },
+           .mistakes = mistakes::rotate_back,
+           .notice = "The gradient keeps its length: however deep the model, no rotation makes "
+                     "it vanish or explode.",
+           .library = {"backward"}}}};
 }

@@ -38,6 +38,15 @@ real perplexity(const std::vector<real>& losses, const std::vector<Index>& words
   return std::exp(total / real(std::accumulate(words.begin(), words.end(), Index(0))));
 }
 
+Tensor sentence_loss_backward(const Tensor& logits, const IntTensor& targets, real smoothing) {
+  for (const int target : targets.values())
+    if (target != 0)
+      return pulled_back(
+          [&](const Tensor& x) { return cross_entropy(x, targets, {.smoothing = smoothing, .ignore = 0}); },
+          logits, scalar(1));
+  return zeros(logits.shape());
+}
+
 }  // namespace oracle
 
 // The tensors that were handed in must hold the new numbers.
@@ -165,5 +174,25 @@ coach::Exercise coach::exercise() {
                  return {losses, words};
                },
                .mistakes = mistakes::perplexity,
-               .notice = "A model that knows nothing has the perplexity V, one that knows everything 1."}}};
+               .notice = "A model that knows nothing has the perplexity V, one that knows everything 1."},
+           Question<decltype(exercise::sentence_loss_backward)>{
+               .name = "sentence_loss_backward",
+               .answer = exercise::sentence_loss_backward,
+               .oracle = oracle::sentence_loss_backward,
+               .arguments = {"logits", "targets", "smoothing"},
+               .cases = [](Rng& rng) -> Cases<decltype(exercise::sentence_loss_backward)> {
+                 return {{tidy({2, 3}, rng), IntTensor({2}, {1, 2}), real(0)},
+                         {tidy({2, 3}, rng), IntTensor({2}, {1, 0}), real(0.2)},
+                         {tidy({2, 3}, rng), IntTensor({2}, {0, 0}), real(0.1)},
+                         {normal({4, 5}, rng), IntTensor({4}, {3, 0, 4, 0}), real(0.1)},
+                         {normal({7, 3}, rng), IntTensor({7}, {1, 2, 2, 1, 1, 0, 0}), real(0.3)}};
+               },
+               .draw = [](Draw& draw) -> Case<decltype(exercise::sentence_loss_backward)> {
+                 const Index T = draw.size(), V = draw.size(2);
+                 return {draw.tidy({T, V}), IntTensor({T}, draw.ints(T, 0, V - 1)),
+                         real(draw.between(0, 3)) / 10};
+               },
+               .mistakes = mistakes::sentence_loss_backward,
+               .notice = "Every row of the result sums to 0: what one word gains, the others lose.",
+               .library = {"backward"}}}};
 }

@@ -6,7 +6,7 @@
 #include <string>      // string
 
 #include "core/error.hpp"
-#include "core/viz/viz.hpp"  // write_png
+#include "lessons/support/picture.hpp"
 #include "notebooks_cpp/press/book.hpp"
 #include "notebooks_cpp/press/book_pages.hpp"
 #include "notebooks_cpp/press/plain_math.hpp"
@@ -65,12 +65,14 @@ const char* const lesson_records = R"([
 {"kind":"claim","holds":true,"text":"it holds"},
 {"kind":"drawing","text":"drawn twice"},
 {"kind":"figure","file":"map.png","title":"Who sees whom","caption":"Rows are queries."},
+{"kind":"data","figure":"maps","values":["</script>"]},
 {"kind":"prose","line":21,"text":"## A < B & C"},
 {"kind":"claim","holds":false,"text":"it does not"},
 {"kind":"paragraph","text":"1 < 2"},
 {"kind":"drawing","text":"drawn once"},
 {"kind":"lines","text":"as it is"},
 {"kind":"lines","text":"and < more"},
+{"kind":"prose","line":99,"text":"## Check yourself\n\n- **What for?** To hide.\n- **And how?** By *−∞*.\n\n## Read on\n\n- **A book**"},
 {"kind":"try","suggestions":[{"change":"Change it.","effect":"It changes."}]}
 ])";
 
@@ -102,8 +104,15 @@ struct SmallCourse {
     write(folder / "nn/mask.cpp",
           "#include \"nn/mask.hpp\"\n\nnamespace attn {\n\nint causal_mask(int T) { return T; }\n\n}  // "
           "namespace attn\n");
+    for (const char* file : {"book.css", "book.js", "figures.js"})
+      write(folder / "notebooks_cpp/press/web" / file, "");
+    write(folder / "notebooks_cpp/press/web/glossary.md",
+          "Words.\n\n**future** (what follows, later), lesson 07\nWhat is\nhidden.\n\n**score**, lesson "
+          "07\nA number.\n");
     write(out / "lesson.json", lesson_records);
-    viz::write_png(out / "map.png", viz::Image(5, 4));
+    viz::Image map(5, 4);
+    map.drawn.push_back({.cells = {1, 1, 2, 2}, .values = {{0.25f, 1}}, .row_labels = {"it"}});
+    write_picture(out / "map.png", map);
   }
   std::string page(const std::string& address) const { return read_file(options.book / address); }
 };
@@ -164,8 +173,19 @@ TEST_CASE("a lesson's page has what it said, its code under the prose, and its p
   CHECK(contains(page, "<p class=\"claim broken\">it does not</p>"));
   CHECK(contains(page, ">A &lt; B &amp; C</h2>"));
   CHECK(contains(page, "<p>1 &lt; 2</p>"));
-  CHECK(contains(page, "src=\"../pictures/07_masking/map.png\" width=\"5\" height=\"4\""));
-  CHECK(fs::exists(course.options.book / "pictures/07_masking/map.png"));
+  for (const char* file : {"map.png", "map-dark.png"}) {
+    CHECK(contains(page, fmt::format("src=\"../pictures/07_masking/{}\" width=\"5\" height=\"4\"", file)));
+    CHECK(fs::exists(course.options.book / "pictures/07_masking" / file));
+  }
+  // The numbers of the picture and of a figure, for the scripts of the page.
+  CHECK(contains(page, "\"row_labels\":[\"it\"],\"rows\":1,"));
+  CHECK(contains(page, "\"values\":[0.25,1]"));
+  CHECK(contains(page,
+                 "<div class=\"panel\" data-figure=\"maps\"><script type=\"application/json\" "
+                 "class=\"data\">[\"<\\/script>\"]</script></div>"));
+  // Answers are folded under their questions, other lists stay lists.
+  CHECK(contains(page, "<details class=\"answer\"><summary>What for?</summary><p> To hide.</p></details>"));
+  CHECK(contains(page, "<li><strong>A book</strong></li>"));
   // What a picture shows is not drawn in characters once more.
   CHECK_FALSE(contains(page, "drawn twice"));
   CHECK(contains(page, "<pre class=\"output\">drawn once</pre>"));
@@ -173,7 +193,7 @@ TEST_CASE("a lesson's page has what it said, its code under the prose, and its p
   CHECK(contains(page, "<li>Change it.<br><span class=\"soft\">→ It changes.</span></li>"));
   // Each block is followed by its code, and that by what the code said.
   const auto order = {"makes one",  "id=\"L8\"",  "The <em>future",
-                      "id=\"L18\"", "it holds",   "A &lt; B &amp; C</h2>",
+                      "id=\"L19\"", "it holds",   "A &lt; B &amp; C</h2>",
                       "id=\"L22\"", "it does not"};
   std::size_t at = page.find("<article");
   for (const char* part : order) {
@@ -278,29 +298,90 @@ TEST_CASE("the reference lists what headers declare, with comment, declaration a
                  "href=\"../nn/mask.cpp.html#L5\">mask.cpp:5</a>"));
 }
 
-TEST_CASE("search, contents, previous and next know every page") {
+TEST_CASE("search, contents, course, previous and next know every page") {
   const SmallCourse course;
-  write(course.options.out / "notebooks/01_story.html",
-        "<title>A &amp; B</title><style>p {}</style><body><p>Once</p></body>");
+  write(
+      course.options.out / "notebooks/01_story.html",
+      "<head><title>A &amp; B</title></head><body><main><h1>A &amp; B</h1>\n<p>Once, as in lesson 07</p><h2 "
+      "id=\"then\">Then</h2><p>a tale<img src=\"data:lesson 07\"></p></main></body>");
+  write(course.options.out / "mine_2_words/lesson.json", R"([{"kind":"title","question":"Does it run?"}])");
   write_book(course.options);
-  const std::string search = course.page("search.js"), front = course.page("index.html");
+  const std::string search = course.page("search-index.js"), front = course.page("index.html");
   CHECK(search.starts_with("const book_index = ["));
-  CHECK(contains(search, R"js(["causal_mask","function","(T, T)","reference/nn.html#causal-mask"])js"));
+  CHECK(contains(search, R"js(["causal_mask","function","(T, T)","reference/nn.html#causal-mask",""])js"));
   CHECK(contains(
       search,
-      R"(["no <mask>","mistake","hide, 07 Masking","lessons/07_masking.html#exercise-hide-no-mask"])"));
+      R"(["no <mask>","mistake","hide, 07 Masking","lessons/07_masking.html#exercise-hide-no-mask",""])"));
+  CHECK(contains(
+      search,
+      R"(["Hide, then share out","section","07 Masking","lessons/07_masking.html#hide-then-share-out","The future is hidden:)"));
+  CHECK(contains(search, R"(["Then","section","A & B","notebooks/01_story.html#then","a tale"])"));
   CHECK(contains(front, "href=\"lessons/07_masking.html\""));
-  CHECK(contains(front, "<a href=\"notebooks/01_story.html\">A &amp; B</a>"));
+  CHECK(contains(front,
+                 "<a class=\"text\" href=\"milestones/mine_2_words.html\">Does it run?<span>Milestone 2: "
+                 "Words</span></a>"));
   CHECK(contains(front, "href=\"nn/mask.hpp.html\""));
-  CHECK(contains(front, "<script src=\"search.js\" data-root=\"\"></script>"));
+  CHECK_FALSE(contains(front, "live/index.html"));
   const std::string lesson = course.page("lessons/07_masking.html");
-  CHECK(contains(lesson, "<a rel=\"prev\" href=\"../index.html\">← attention.cpp</a>"));
-  CHECK(contains(lesson, "<a rel=\"next\" href=\"../notebooks/01_story.html\">A &amp; B →</a>"));
-  CHECK(contains(lesson, "<script src=\"../search.js\" data-root=\"../\"></script>"));
+  CHECK(contains(lesson, "<a rel=\"prev\" href=\"../glossary.html\">← Glossary</a>"));
+  CHECK(
+      contains(lesson, "<a rel=\"next\" href=\"../milestones/mine_2_words.html\">Milestone 2: Words →</a>"));
+  CHECK(contains(
+      lesson,
+      "<a href=\"../lessons/07_masking.html\" aria-current=\"page\"><b>07</b><span>Masking</span></a>"));
+  CHECK(contains(lesson, "<script src=\"../book.js\" data-root=\"../\"></script>"));
   const std::string notebook = course.page("notebooks/01_story.html");
-  CHECK(contains(notebook, "<p>Once</p>"));
-  CHECK(contains(notebook, "<body>\n<div class=\"bar\"><a class=\"home\" href=\"../index.html\">"));
-  CHECK(contains(notebook, "<script src=\"../search.js\" data-root=\"../\"></script>\n</body>"));
+  CHECK(contains(notebook, "<p>Once, as in <a href=\"../lessons/07_masking.html\">lesson 07</a></p>"));
+  CHECK(contains(notebook, "\"data:lesson 07\""));
+  CHECK(contains(notebook, "<li><a href=\"#then\">Then</a></li>"));
+  CHECK(contains(notebook, "<body class=\"with-contents\">\n<div class=\"bar\">"));
+
+  fs::create_directories(course.options.out / "live");
+  write(course.options.out / "live/index.html", "");
+  write_book(course.options);
+  CHECK(contains(course.page("index.html"), "href=\"../live/index.html\""));
+}
+
+TEST_CASE("the glossary leads to the section that defines or uses a term, or to the lesson") {
+  const SmallCourse course;
+  write_book(course.options);
+  const std::string page = course.page("glossary.html");
+  CHECK(contains(page, "<dt id=\"future\">future <span class=\"soft\">(what follows, later)</span></dt>"));
+  CHECK(contains(
+      page,
+      "What is hidden. <span class=\"soft\">→ <a href=\"lessons/07_masking.html#hide-then-share-out\">"));
+  CHECK(
+      contains(page, "A number. <span class=\"soft\">→ <a href=\"lessons/07_masking.html\">07 Masking</a>"));
+  CHECK(contains(
+      course.page("search-index.js"),
+      R"(["later","glossary","07 Masking","lessons/07_masking.html#hide-then-share-out","What is hidden."])"));
+  write(course.folder / "notebooks_cpp/press/web/glossary.md", "**future** lesson 7\nX.\n");
+  CHECK_THROWS_WITH_AS(write_book(course.options), doctest::Contains("is not `**term**, lesson NN`"), Error);
+}
+
+TEST_CASE("a page as a reader sees it has no tags, code or equations") {
+  CHECK(text_of("<p>a &lt;b&gt; <em>c</em>d</p><p>e</p><script>x</script><math>y</math><pre "
+                "class=\"listing\">z</pre> f") == "a <b> cd e f");
+  CHECK(text_of("<script") == "");
+  CHECK(text_of("a<") == "a");
+}
+
+TEST_CASE("what a lesson does for its output alone is not shown as its code") {
+  const SmallCourse course;
+  write(course.folder / "lessons/07_masking/lesson.cpp",
+        "/// Text.\n#include <a>\n\n/// ## One\nvoid one(Lesson& lesson) {\n  const int x = 1;\n  for (;;)\n "
+        "   "
+        "lesson.say(\n        \"a\");\n  rows.push_back({1});\n  use(x);\n}\n\n/// ## Two\nvoid two(Lesson& "
+        "lesson) {\n  "
+        "/// More.\n  lesson.say(\"b\");\n}\n");
+  write(course.options.out / "07_masking/lesson.json",
+        R"([{"kind":"prose","line":4,"text":"## One"},{"kind":"prose","line":16,"text":"More."}])");
+  write_book(course.options);
+  const std::string page = course.page("lessons/07_masking.html");
+  for (const char* shown : {"id=\"L5\"", "id=\"L6\"", "id=\"L11\" style=\"counter-set:line 10\""})
+    CHECK(contains(page, shown));
+  for (const char* hidden : {"id=\"L7\"", "id=\"L8\"", "id=\"L9\"", "id=\"L10\"", "id=\"L17\"", "id=\"L18\""})
+    CHECK_FALSE(contains(page, hidden));
 }
 
 TEST_CASE("pages of files that are gone go, and nothing else is left beside the book") {
@@ -313,7 +394,7 @@ TEST_CASE("pages of files that are gone go, and nothing else is left beside the 
   CHECK(fs::exists(course.options.book / "nn/mask.hpp.html"));
   int count = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(course.options.out)) ++count;
-  CHECK(count == 2);  // 07_masking and book
+  CHECK(count == 3);  // 07_masking, book and the gallery
 }
 
 TEST_CASE("what cannot be done is said, and leaves the book as it was") {
