@@ -9,5 +9,5 @@ if(NOT TARGET attention::attention)
     IMPORTED_LOCATION "${prefix}/lib/libattn.a"
     INTERFACE_INCLUDE_DIRECTORIES "${prefix}/include/attention"
     INTERFACE_COMPILE_FEATURES cxx_std_20
-    INTERFACE_LINK_LIBRARIES "fmt::fmt;OpenMP::OpenMP_CXX")
+    INTERFACE_LINK_LIBRARIES "fmt::fmt;utf8proc;OpenMP::OpenMP_CXX")
 endif()

@@ -149,8 +149,14 @@ struct AttentionOptions {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
 // Rotary positions (core/ops_rope.cpp): rotates the pair (2i, 2i+1) of each head of x (B,T,H*D) at position
-// first + t by the angle (first + t) ω_i, ω_i = 10000^(-2i/D).
-Tensor rope(const Tensor& x, Index heads, Index first_position = 0);
+// first + t by the angle (first + t) ω_i, ω_i = base^(-2i/D).
+struct RopeOptions {
+  double base = 10000;
+  double stretch = 1;  // positions are divided by it, so that a model reads longer texts than it learned from
+  bool halves = false;  // rotates the pair (i, i + D/2) instead, as Hugging Face's files of Llama want it
+  bool operator==(const RopeOptions&) const = default;
+};
+Tensor rope(const Tensor& x, Index heads, Index first_position = 0, const RopeOptions& options = {});
 
 // Normalisation over the last axis, and dropout (core/ops_norm.cpp). Gain and bias (C) may be empty.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, real epsilon = real(1e-5));

@@ -92,14 +92,18 @@ MultiHeadAttention::MultiHeadAttention(const TransformerConfig& config, Rng& rng
       window(role.cross ? 0 : config.window),
       dropout(config.dropout),
       scale(config.scale_scores ? 1 / std::sqrt(real(config.head_size())) : 1),
-      rotates(!role.cross && config.positions == Positions::rope) {
+      rotates(!role.cross && config.positions == Positions::rope),
+      rotation(config.rope) {
   const auto projection = [&](Index size) {
     return Linear(config.d_model, size, rng, config.bias, config.initialization);
   };
-  query = projection(config.d_model);
+  query = projection(config.query_size());
   key = projection(config.kv_size());
   value = projection(config.kv_size());
-  output = projection(config.d_model);
+  output = Linear(config.query_size(), config.d_model, rng, config.bias, config.initialization);
+  if (!config.scale_scores && config.initialization != Initialization::none)
+    for (Index i = 0; i < query.weight.numel(); ++i)  // T5: the queries start smaller by √d_k instead
+      query.weight.data()[i] /= std::sqrt(real(config.head_size()));
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& inputs,
@@ -108,15 +112,15 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& in
   if (!role.cross && inputs.memory) fail("attention: self-attention takes no memory");
   KeyValueCache fresh, &past = inputs.cache ? *inputs.cache : fresh;
   const Index first = role.cross ? 0 : past.length();  // the position of x's first token
-  Tensor q = query(x);                                 // (B, T, C)
+  Tensor q = query(x);                                 // (B, T, H*D)
   if (!role.cross || !past.keys) {
     const Tensor& from = role.cross ? inputs.memory : x;
     Tensor k = key(from), v = value(from);  // (B, S, kv)
-    if (rotates) k = rope(k, kv_heads, first);
+    if (rotates) k = rope(k, kv_heads, first, rotation);
     past.keys = past.keys ? concat({past.keys, k}, 1) : k;
     past.values = past.values ? concat({past.values, v}, 1) : v;
   }
-  if (rotates) q = rope(q, heads, first);
+  if (rotates) q = rope(q, heads, first, rotation);
   const Tensor &k = past.keys, &v = past.values;  // (B, S, kv)
 
   Mask mask = inputs.mask;

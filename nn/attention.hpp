@@ -65,8 +65,9 @@ struct MultiHeadAttention {
   AttentionRole role;
   Index heads = 1, kv_heads = 1, window = 0;
   real dropout = 0, scale = 0;
-  bool rotates = false;              // RoPE, in self-attention
-  Linear query, key, value, output;  // (C, C), (kv, C), (kv, C), (C, C)
+  bool rotates = false;  // RoPE, in self-attention
+  RopeOptions rotation{};
+  Linear query, key, value, output;  // (H*D, C), (kv, C), (kv, C), (C, H*D)
 
   MultiHeadAttention() = default;
   MultiHeadAttention(const TransformerConfig& config, Rng& rng, const AttentionRole& role = {});

@@ -18,14 +18,15 @@ Bert::Bert(const TransformerConfig& settings, Rng& rng) : config(settings) {
   config.check();
   token_embedding =
       Embedding(config.vocabulary, config.d_model, rng, config.scale_embeddings, config.initialization);
-  segment_table = normal({2, config.d_model}, rng, 0, real(0.1)).requires_grad();
+  segment_table = initial_table({2, config.d_model}, rng, real(0.1), config.initialization);
   encoder = Stack(config, BlockKind::encoder, rng);
-  encoder.embedding_norm = Norm(config.norm, config.d_model);
-  mlm_dense = Linear(config.d_model, config.d_model, rng);
-  mlm_norm = Norm(config.norm, config.d_model);
+  encoder.embedding_norm = Norm(config);
+  const auto dense = [&](Index out) { return Linear(config.d_model, out, rng, true, config.initialization); };
+  mlm_dense = dense(config.d_model);
+  mlm_norm = Norm(config);
   mlm_bias = zeros({config.vocabulary}).requires_grad();
-  pooler = Linear(config.d_model, config.d_model, rng);
-  nsp = Linear(config.d_model, 2, rng);
+  pooler = dense(config.d_model);
+  nsp = dense(2);
 }
 
 Tensor Bert::operator()(const Tokens& tokens, const Context& context) const {

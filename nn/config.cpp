@@ -19,13 +19,16 @@ Names<Positions> names(Positions) {
 }
 Names<NormKind> names(NormKind) { return {{NormKind::layer, "layer"}, {NormKind::rms, "rms"}}; }
 Names<Initialization> names(Initialization) {
-  return {{Initialization::xavier, "xavier"}, {Initialization::normal, "normal"}};
+  return {
+      {Initialization::xavier, "xavier"}, {Initialization::normal, "normal"}, {Initialization::none, "none"}};
 }
 Names<FeedForwardKind> names(FeedForwardKind) {
   return {{{.activation = Activation::relu}, "relu"},
           {{.activation = Activation::gelu}, "gelu"},
+          {{.activation = Activation::gelu_tanh}, "gelu_tanh"},
           {{.activation = Activation::silu, .gated = true}, "swiglu"},
-          {{.activation = Activation::gelu, .gated = true}, "geglu"}};
+          {{.activation = Activation::gelu, .gated = true}, "geglu"},
+          {{.activation = Activation::gelu_tanh, .gated = true}, "geglu_tanh"}};
 }
 template <class Value>
 concept Named = requires(Value value) {
@@ -76,6 +79,14 @@ void for_each_setting(Config& config, const Visit& visit) {
   visit("share_embeddings", config.share_embeddings);
   visit("scale_embeddings", config.scale_embeddings, may_be_missing);
   visit("initialization", config.initialization);
+  visit("head_dim", config.head_dim, may_be_missing);
+  visit("rope_base", config.rope.base, may_be_missing);
+  visit("rope_stretch", config.rope.stretch, may_be_missing);
+  visit("rope_halves", config.rope.halves, may_be_missing);
+  visit("t5_buckets", config.t5_buckets, may_be_missing);
+  visit("t5_max_distance", config.t5_max_distance, may_be_missing);
+  visit("norm_epsilon", config.norm_epsilon, may_be_missing);
+  visit("scale_logits", config.scale_logits, may_be_missing);
 }
 
 struct ToJson {
@@ -130,14 +141,22 @@ void TransformerConfig::check() const {
   at_most("decoder_layers", decoder_layers, 1000);
   at_most("max_length", max_length, 1'000'000);
   if (vocabulary < 1) fail("configuration: vocabulary is {}; it must be at least 1", vocabulary);
-  if (d_model < 1 || heads < 1 || d_model % heads)
+  if (d_model < 1 || heads < 1 || (head_dim == 0 && d_model % heads))
     fail("configuration: d_model {} does not divide into {} heads", d_model, heads);
+  if (head_dim < 0 || head_dim > (Index{1} << 20) || heads > (Index{1} << 20))
+    fail("configuration: {} heads of size {} cannot be", heads, head_dim);
   if (kv_heads < 0 || (kv_heads && heads % kv_heads))
     fail("configuration: {} heads do not divide into {} key/value heads", heads, kv_heads);
   if (source_vocabulary < 0 || d_ff < 1 || encoder_layers < 0 || decoder_layers < 0 || max_length < 1 ||
       window < 0)
     fail("configuration: a size is negative or zero");
   if (!(dropout >= 0 && dropout < 1)) fail("configuration: dropout {} is not in [0, 1)", dropout);
+  if (!(norm_epsilon > 0 && norm_epsilon < 1))
+    fail("configuration: norm_epsilon {} is not between 0 and 1", norm_epsilon);
+  if (!(rope.base > 1 && rope.base < 1e12 && rope.stretch >= 1 && rope.stretch < 1e6))
+    fail("configuration: rope with a base of {} and a stretch of {} cannot be", rope.base, rope.stretch);
+  if (t5_buckets < 4 || t5_buckets > 65536 || t5_max_distance <= t5_buckets || t5_max_distance > 1'000'000)
+    fail("configuration: {} buckets up to a distance of {} cannot be", t5_buckets, t5_max_distance);
   if (positions == Positions::rope && head_size() % 2)
     fail("configuration: rope needs an even head size, not {}", head_size());
 }

@@ -67,6 +67,8 @@ Tensor checked_next(const char* what, Writer& writer, const IntTensor& tokens) {
 
 IntTensor column(const std::vector<int>& tokens) { return {{std::ssize(tokens), 1}, tokens}; }
 
+constexpr real impossible = -std::numeric_limits<real>::infinity();
+
 double penalty(Index length, double alpha) { return std::pow((5.0 + double(length)) / 6.0, alpha); }
 
 // Sentences that grow together, each until its end token.
@@ -156,6 +158,11 @@ BeamResult beam_search(Writer& writer, const BeamOptions& options) {
     for (const Index node : open) newest.push_back(tree[node].token);
     const Tensor log_probabilities =
         log_softmax(checked_next("beam search", writer, column(newest)));  // (rows, V)
+    for (const int token : options.never) {
+      if (token < 0 || token >= log_probabilities.size(1))
+        fail("beam_search: token {} never comes, and there are {}", token, log_probabilities.size(1));
+      for (Index row = 0; row < std::ssize(open); ++row) log_probabilities(row, token) = impossible;
+    }
     const Index room = options.width - std::ssize(result.hypotheses);
     // Each hypothesis may contribute all of the next beam, so its `room` best continuations are enough.
     const TopK top = top_k(log_probabilities, std::min(room, log_probabilities.size(1)));
@@ -166,6 +173,7 @@ BeamResult beam_search(Writer& writer, const BeamOptions& options) {
     for (Index row = 0; row < std::ssize(open); ++row)
       for (Index i = 0; i < top.values.size(1); ++i) {
         const int token = top.indices(row, i);
+        if (top.values(row, i) == impossible) continue;
         candidates.push_back({row, std::ssize(tree)});
         tree.push_back({.parent = open[row],
                         .token = token,
@@ -173,6 +181,7 @@ BeamResult beam_search(Writer& writer, const BeamOptions& options) {
                         .depth = step,
                         .finished = token == options.end});
       }
+    if (candidates.empty()) fail("beam_search: no token is left that may come next");
     std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
       return tree[a.node].log_probability > tree[b.node].log_probability;
     });

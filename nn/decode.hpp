@@ -76,6 +76,7 @@ struct BeamOptions {
   Index max_length = 100;
   Index width = 4;
   double length_penalty = 0.6;  // α
+  std::vector<int> never = {};  // tokens of no sentence (<pad>, <bos>): they get no place in the beam
 };
 struct BeamNode {     // a token in the tree of all continuations that were considered
   Index parent = -1;  // in the tree; -1 for the start

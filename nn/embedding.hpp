@@ -10,7 +10,7 @@
 
 #include "core/ops.hpp"
 #include "core/parameters.hpp"
-#include "nn/config.hpp"
+#include "nn/initialization.hpp"
 
 namespace attn {
 
@@ -21,9 +21,7 @@ struct Embedding {
   Embedding() = default;
   Embedding(Index vocabulary, Index d_model, Rng& rng, bool scale = true,
             Initialization initialization = Initialization::xavier)
-      : table(normal({vocabulary, d_model}, rng, 0,
-                     initialization == Initialization::normal ? real(0.02) : 1 / std::sqrt(real(d_model)))
-                  .requires_grad()),
+      : table(initial_table({vocabulary, d_model}, rng, 1 / std::sqrt(real(d_model)), initialization)),
         scale(scale) {}
 
   Tensor operator()(const IntTensor& ids) const {  // (...) -> (..., C)

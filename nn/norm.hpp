@@ -14,15 +14,19 @@ namespace attn {
 
 struct Norm {
   NormKind kind = NormKind::layer;
+  real epsilon = real(1e-5);
   Tensor gain, bias;  // (C), (C); no bias for RMSNorm
 
   Norm() = default;
-  Norm(NormKind kind, Index channels) : kind(kind), gain(ones({channels}).requires_grad()) {
+  Norm(NormKind kind, Index channels, real epsilon = real(1e-5))
+      : kind(kind), epsilon(epsilon), gain(ones({channels}).requires_grad()) {
     if (kind == NormKind::layer) bias = zeros({channels}).requires_grad();
   }
 
+  explicit Norm(const TransformerConfig& config) : Norm(config.norm, config.d_model, config.norm_epsilon) {}
+
   Tensor operator()(const Tensor& x) const {  // (..., C) -> (..., C)
-    return kind == NormKind::layer ? layer_norm(x, gain, bias) : rms_norm(x, gain);
+    return kind == NormKind::layer ? layer_norm(x, gain, bias, epsilon) : rms_norm(x, gain, epsilon);
   }
   void parameters(ParameterList& list) const {
     list.add("gain", gain);

@@ -5,6 +5,7 @@
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
+#include "nn/initialization.hpp"
 
 namespace attn {
 
@@ -44,8 +45,8 @@ Tensor alibi_bias(Index heads, Index T, Index S, Index first_position) {
   return bias;
 }
 
-int t5_bucket(Index distance, bool bidirectional, int buckets, Index max_distance) {
-  int first = 0;
+int t5_bucket(Index distance, bool bidirectional, Index buckets, Index max_distance) {
+  Index first = 0;
   if (bidirectional) {
     buckets /= 2;
     if (distance > 0) first = buckets;
@@ -53,31 +54,36 @@ int t5_bucket(Index distance, bool bidirectional, int buckets, Index max_distanc
   } else {
     distance = std::max<Index>(0, -distance);
   }
-  const int exact = buckets / 2;
-  if (distance < exact) return first + int(distance);
-  const double reached = std::log(double(distance) / exact) / std::log(double(max_distance) / exact);
-  return first + std::min(exact + int(reached * (buckets - exact)), buckets - 1);
+  const Index exact = buckets / 2;
+  if (distance < exact) return int(first + distance);
+  const double reached =
+      std::log(double(distance) / double(exact)) / std::log(double(max_distance) / double(exact));
+  return int(first + std::min(exact + Index(reached * double(buckets - exact)), buckets - 1));
 }
 
 T5Bias::T5Bias(Index heads, bool bidirectional, Rng& rng)
-    : table(normal({32, heads}, rng, 0, real(0.1)).requires_grad()), bidirectional(bidirectional) {}
+    : T5Bias(TransformerConfig{.heads = heads}, bidirectional, rng) {}
+
+T5Bias::T5Bias(const TransformerConfig& config, bool bidirectional, Rng& rng)
+    : table(initial_table({config.t5_buckets, config.heads}, rng, real(0.1), config.initialization)),
+      bidirectional(bidirectional),
+      max_distance(config.t5_max_distance) {}
 
 Tensor T5Bias::operator()(Index T, Index S, Index first_position) const {
   IntTensor buckets({T, S});
   for (Index t = 0; t < T; ++t)
-    for (Index j = 0; j < S; ++j) buckets[t * S + j] = t5_bucket(j - (first_position + t), bidirectional);
+    for (Index j = 0; j < S; ++j)
+      buckets[t * S + j] = t5_bucket(j - (first_position + t), bidirectional, table.size(0), max_distance);
   return permute(embedding(table, buckets), {2, 0, 1});  // (T, S, H) -> (H, T, S)
 }
 
 PositionScheme::PositionScheme(const TransformerConfig& config, bool bidirectional, Rng& rng)
     : kind(config.positions), heads(config.heads) {
   if (kind == Positions::learned)
-    table = normal({config.max_length, config.d_model}, rng, 0,
-                   config.initialization == Initialization::normal ? real(0.02) : real(0.1))
-                .requires_grad();
+    table = initial_table({config.max_length, config.d_model}, rng, real(0.1), config.initialization);
   if (kind == Positions::sinusoidal)
     table = sinusoidal_table(std::min(config.max_length, 1 + most_in_table / config.d_model), config.d_model);
-  if (kind == Positions::t5) t5 = T5Bias(heads, bidirectional, rng);
+  if (kind == Positions::t5) t5 = T5Bias(config, bidirectional, rng);
 }
 
 Tensor PositionScheme::add_to(const Tensor& x, Index first_position) const {

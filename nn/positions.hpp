@@ -28,15 +28,17 @@ Tensor alibi_bias(Index heads, Index T, Index S, Index first_position = 0);
 
 // T5's bucket for the distance key - query. Half of the buckets hold one small distance each, the others grow
 // logarithmically up to max_distance. If both directions are visible, keys to the right have other buckets.
-int t5_bucket(Index distance, bool bidirectional, int buckets = 32, Index max_distance = 128);
+int t5_bucket(Index distance, bool bidirectional, Index buckets = 32, Index max_distance = 128);
 
 // T5's bias: one table for a whole stack of layers.
 struct T5Bias {
   Tensor table;  // (buckets, H)
   bool bidirectional = false;
+  Index max_distance = 128;
 
   T5Bias() = default;
-  T5Bias(Index heads, bool bidirectional, Rng& rng);
+  T5Bias(Index heads, bool bidirectional, Rng& rng);  // T5's 32 buckets
+  T5Bias(const TransformerConfig& config, bool bidirectional, Rng& rng);
   Tensor operator()(Index T, Index S, Index first_position = 0) const;  // (H, T, S)
   void parameters(ParameterList& list) const { list.add("table", table); }
 };

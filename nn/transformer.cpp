@@ -21,11 +21,11 @@ Block::Block(const TransformerConfig& config, BlockKind kind, Rng& rng, Index la
       self(config, rng, {.name = kind == BlockKind::encoder ? "encoder" : "decoder", .layer = layer}) {
   if (kind == BlockKind::decoder) {
     cross = MultiHeadAttention(config, rng, {.name = "cross", .layer = layer, .cross = true});
-    cross_norm = Norm(config.norm, config.d_model);
+    cross_norm = Norm(config);
   }
   feed_forward = FeedForward(config, rng);
-  self_norm = Norm(config.norm, config.d_model);
-  feed_forward_norm = Norm(config.norm, config.d_model);
+  self_norm = Norm(config);
+  feed_forward_norm = Norm(config);
 }
 
 // A sublayer with a residual connection around it: the sum passes straight through the whole depth of the
@@ -69,7 +69,7 @@ Stack::Stack(const TransformerConfig& config, BlockKind kind, Rng& rng)
   const Index layers = kind == BlockKind::encoder ? config.encoder_layers : config.decoder_layers;
   for (Index i = 0; i < layers; ++i) blocks.emplace_back(config, kind, rng, i);
   if (!config.pre_norm) return;
-  final_norm = Norm(config.norm, config.d_model);
+  final_norm = Norm(config);
   if (config.initialization == Initialization::normal) shrink_residuals();
 }
 
@@ -142,7 +142,8 @@ Tensor Transformer::decode(const Tokens& newest, const Memory& memory, DecoderCa
 }
 
 Tensor Transformer::logits(const Tensor& states) const {
-  return config.tie_embeddings ? target_embedding.logits(states) : projection(states);
+  if (!config.tie_embeddings) return projection(states);
+  return target_embedding.logits(config.scale_logits ? states / std::sqrt(real(config.d_model)) : states);
 }
 
 void Transformer::parameters(ParameterList& list) const {
@@ -166,11 +167,12 @@ Index parameter_count(const TransformerConfig& config) {
   const Index C = config.d_model, V = config.vocabulary;
   const auto linear = [&](Index in, Index out) { return (in + config.bias) * out; };
   const Index norm = config.norm == NormKind::layer ? 2 * C : C;
-  const Index attention = 2 * linear(C, C) + 2 * linear(C, config.kv_size());
+  const Index inner = config.query_size();
+  const Index attention = linear(C, inner) + linear(inner, C) + 2 * linear(C, config.kv_size());
   const Index feed_forward =
       (config.feed_forward.gated ? 2 : 1) * linear(C, config.d_ff) + linear(config.d_ff, C);
   const Index positions = config.positions == Positions::learned ? config.max_length * C
-                          : config.positions == Positions::t5    ? 32 * config.heads
+                          : config.positions == Positions::t5    ? config.t5_buckets * config.heads
                                                                  : 0;
   return (config.share_embeddings ? V : V + config.source_vocabulary) * C +
          config.encoder_layers * (attention + feed_forward + 2 * norm) +

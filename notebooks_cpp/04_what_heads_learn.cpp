@@ -1,7 +1,7 @@
 // %% [markdown]
 // # What heads learn
 //
-// The translator of lesson 13 has a few dozen heads. Nobody told any of them what to do. Some look like
+// The translator of lesson 13 has a handful of heads. Nobody told any of them what to do. Some look like
 // they know what they are doing, some look bored. *Who does the work?*
 //
 // Looking is not enough to tell. Here we do what one would do with a strange machine: take out one part
@@ -10,7 +10,7 @@
 // ## What we need
 //
 // The trained model, from `out/13_translator/`. If lesson 13 has not been run yet, its own code trains
-// the model now, which takes about a minute.
+// the model now, which takes some ten seconds.
 
 // %%
 #include <algorithm>   // copy, min, sort, stable_sort
@@ -325,8 +325,8 @@ for (std::size_t i = 0; i < heads.size(); ++i) {
 }
 
 // %% [markdown]
-// We had expected to find the head for adjectives and the head for *not*. Now look again: is anybody
-// missed at all?
+// We had expected to find the head for adjectives and the head for *not*. Now look again: who is missed,
+// and who is not?
 //
 // A mistake is a coarse measure. The doubt, $-\log p$ of the right word, is a fine one: it rises long
 // before a word is wrong. Which head is missed, if one listens closely?
@@ -390,9 +390,9 @@ notebook::show(viz::heatmap(solo, {.title = "One head left in its row", .row_lab
                "Who can do it alone? Compare with the whole row switched off, above.");
 
 // %% [markdown]
-// ## Nobody is needed, everybody is needed
+// ## How many can go?
 //
-// So how many heads can go? Silence them one after the other, beginning with the one that was missed
+// Silence the heads one after the other, beginning with the one that was missed
 // least, and keep them silent. Beside it, dashed: what each of them did when it was silent alone.
 
 // %%
@@ -423,8 +423,8 @@ if (spare + 1 < together.y.size())
 
 // %% [markdown]
 // This is the trap of taking parts out one by one: *not missed* does not mean *does nothing*. It may
-// mean that there is a colleague. Lesson 13 trains with dropout, which silences a part of the model at
-// random in every step: it learns not to rely on anybody. (The small model of `--fast` has no dropout.)
+// mean that there is a colleague. Dropout makes colleagues: it silences a part of the model at random in
+// every step, so that the model learns not to rely on anybody. Lesson 13 trains without it.
 //
 // ## Play on
 //
@@ -432,8 +432,9 @@ if (spare + 1 < together.y.size())
 //   it has already said. Which one? And `My old uncle likes the beautiful yellow flowers.`?
 // * Go through the heads in the opposite order, the most missed first:
 //   `for (auto head = order.rbegin(); …)`. How few silent heads make the model speechless?
-// * Train one without dropout, `make 13 ARGS="--dropout 0 --out out/alone"`, and run this notebook on it:
-//   `build/notebooks/04_what_heads_learn --out out/alone`. Is anybody missed now?
+// * Train a larger one with dropout, `make 13 ARGS="--size small --dropout 0.1 --learning-rate 0.003 --out
+//   out/team"`, and run this notebook on it: `build/notebooks/04_what_heads_learn --out out/team`. Is
+//   anybody missed now?
 // * Train the Korean translator (`make 13 ARGS="--pair en-ko"`), add `asked.pair = "en-ko";` below
 //   `Settings asked;`, take `The teacher bought two red flowers yesterday.`, and look for the
 //   heads that find the verb: in Korean it stands at the other end.

@@ -1,21 +1,18 @@
 #include "optim/safetensors.hpp"
 
-#include <algorithm>          // min, sort, transform
+#include <algorithm>          // sort
 #include <bit>                // bit_cast, endian
-#include <cerrno>             // errno
 #include <cstring>            // memcpy
-#include <fstream>            // ifstream
 #include <iterator>           // ssize
 #include <limits>             // numeric_limits
 #include <nlohmann/json.hpp>  // json_sax, ordered_json
-#include <sstream>            // istringstream
-#include <system_error>       // generic_category
 #include <tuple>              // tie
 #include <utility>            // forward, move
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
+#include "core/parallel.hpp"
 
 namespace attn {
 namespace {
@@ -223,15 +220,15 @@ real from_f16(std::uint16_t half) {
 real from_bf16(std::uint16_t half) { return real(std::bit_cast<float>(std::uint32_t{half} << 16)); }
 
 template <class Stored, class Convert>
-void read_converted(std::istream& in, Index count, real* out, Convert convert) {
-  constexpr Index chunk_size = 1 << 15;
-  std::vector<Stored> chunk(std::size_t(std::min(count, chunk_size)));
-  while (count > 0) {
-    const Index now = std::min(count, chunk_size);
-    if (!in.read(reinterpret_cast<char*>(chunk.data()), now * Index(sizeof(Stored)))) return;
-    out = std::transform(chunk.begin(), chunk.begin() + now, out, convert);
-    count -= now;
-  }
+void convert_all(std::string_view bytes, real* out, Convert convert) {
+  const Index count = std::ssize(bytes) / Index(sizeof(Stored));
+  parallel_for(count, elementwise_grain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      Stored stored;  // which may lie at any address
+      std::memcpy(&stored, bytes.data() + i * Index(sizeof(Stored)), sizeof(Stored));
+      out[i] = convert(stored);
+    }
+  });
 }
 
 std::uint64_t hash_of(const Metadata& metadata) {
@@ -291,28 +288,30 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Arra
 }
 
 SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) refuse(path.string(), "there is no such file");
-  if (!std::filesystem::is_regular_file(status)) refuse(path.string(), "not a regular file");
-  auto stream = std::make_unique<std::ifstream>(path, std::ios::binary);
-  if (!*stream) refuse(path.string(), "cannot be opened: {}", std::generic_category().message(errno));
-  return SafetensorsFile(path.string(), std::move(stream));
+  std::unique_ptr<MappedFile> file;
+  try {
+    file = std::make_unique<MappedFile>(path);
+  } catch (const Error& error) {  // which does not know what the file is for
+    fail("safetensors: {}", error.what());
+  }
+  return SafetensorsFile(path.string(), std::move(file), {});
 }
 
 SafetensorsFile SafetensorsFile::from_bytes(std::string bytes, std::string label) {
-  return SafetensorsFile(std::move(label), std::make_unique<std::istringstream>(std::move(bytes)));
+  return SafetensorsFile(std::move(label), nullptr, std::move(bytes));
 }
 
-SafetensorsFile::SafetensorsFile(std::string label, std::unique_ptr<std::istream> stream)
-    : label_(std::move(label)), stream_(std::move(stream)) {
-  stream_->seekg(0, std::ios::end);
-  const std::uint64_t file_bytes = std::uint64_t(std::streamoff{stream_->tellg()});
-  stream_->seekg(0);
+std::string_view SafetensorsFile::all() const { return file_ ? file_->bytes() : *bytes_; }
+
+SafetensorsFile::SafetensorsFile(std::string label, std::unique_ptr<MappedFile> file, std::string bytes)
+    : label_(std::move(label)),
+      file_(std::move(file)),
+      bytes_(std::make_unique<const std::string>(std::move(bytes))) {
+  const std::uint64_t file_bytes = all().size();
   std::uint64_t header_bytes = 0;
   if (file_bytes < 8)
     refuse(label_, "not a safetensors file, or a truncated one: it has {} bytes", file_bytes);
-  if (!stream_->read(reinterpret_cast<char*>(&header_bytes), 8)) refuse(label_, "cannot be read");
+  std::memcpy(&header_bytes, all().data(), 8);
   if (header_bytes > max_header_bytes)
     refuse(label_, "not a safetensors file: it announces a header of {} bytes, and the format allows {}",
            header_bytes, max_header_bytes);
@@ -320,8 +319,7 @@ SafetensorsFile::SafetensorsFile(std::string label, std::unique_ptr<std::istream
     refuse(label_, "truncated or not a safetensors file: it announces a header of {} bytes, and {} follow",
            header_bytes, file_bytes - 8);
 
-  std::string header(header_bytes, '\0');
-  if (!stream_->read(header.data(), std::streamsize(header_bytes))) refuse(label_, "cannot be read");
+  const std::string_view header = all().substr(8, header_bytes);
   if (header.empty() || header[0] != '{')
     refuse(label_, "not a safetensors file: the header does not begin with {{");
   // nlohmann's parser takes a zero byte for the end of the text and would leave the rest unseen.
@@ -362,11 +360,7 @@ void SafetensorsFile::verify_checksum() {
   const auto stored = metadata_.find(checksum_key);
   if (stored == metadata_.end()) return;  // another program wrote it
   std::uint64_t hash = hash_of(metadata_);
-  std::string chunk(1 << 16, '\0');
-  stream_->clear();
-  stream_->seekg(std::streamoff(data_start_));
-  while (stream_->read(chunk.data(), std::ssize(chunk)) || stream_->gcount() > 0)
-    hash = fnv1a({chunk.data(), std::size_t(stream_->gcount())}, hash);
+  hash = fnv1a(all().substr(data_start_), hash);
   if (stored->second != text_of_checksum(hash))
     refuse(label_, "damaged: its checksum is not that of its contents; copy it again or train anew");
 }
@@ -383,22 +377,20 @@ void SafetensorsFile::read(const std::string& name, real* destination, const Sha
   if (!(tensor.shape == expected))
     refuse(label_, "tensor {} has shape {}, but {} is expected", shown(name), tensor.shape.str(),
            expected.str());
-  const Index count = expected.numel();
+  if (file_ && !file_->reaches(data_start_ + tensor.end))
+    refuse(label_, "tensor {} cannot be read: the file changed since it was opened", shown(name));
+  const std::string_view bytes = all().substr(data_start_ + tensor.begin, tensor.end - tensor.begin);
   const auto cast = [](auto stored) { return real(stored); };
-  stream_->clear();
-  stream_->seekg(std::streamoff(data_start_ + tensor.begin));
   if (tensor.dtype == "F32")
-    read_converted<float>(*stream_, count, destination, cast);
+    convert_all<float>(bytes, destination, cast);
   else if (tensor.dtype == "F64")
-    read_converted<double>(*stream_, count, destination, cast);
+    convert_all<double>(bytes, destination, cast);
   else if (tensor.dtype == "F16")
-    read_converted<std::uint16_t>(*stream_, count, destination, from_f16);
+    convert_all<std::uint16_t>(bytes, destination, from_f16);
   else if (tensor.dtype == "BF16")
-    read_converted<std::uint16_t>(*stream_, count, destination, from_bf16);
+    convert_all<std::uint16_t>(bytes, destination, from_bf16);
   else
     refuse(label_, "tensor {} is {}; only F32, F64, F16 and BF16 can be read", shown(name), tensor.dtype);
-  if (!*stream_)
-    refuse(label_, "tensor {} cannot be read: the file changed since it was opened", shown(name));
 }
 
 }  // namespace attn

@@ -18,7 +18,6 @@
 
 #include <cstdint>      // uint64_t
 #include <filesystem>   // path
-#include <istream>      // istream
 #include <map>          // map
 #include <memory>       // unique_ptr
 #include <string>       // string
@@ -27,6 +26,7 @@
 
 #include "core/real.hpp"
 #include "core/shape.hpp"
+#include "optim/mapped_file.hpp"
 
 namespace attn {
 
@@ -53,7 +53,8 @@ class SafetensorsFile {
     std::uint64_t begin = 0, end = 0;  // bytes, counted from the end of the header
   };
 
-  // Both read and check the whole header, and no array.
+  // Both check the whole header. A file is mapped, not read: its arrays stay in the system's cache until they
+  // are asked for.
   static SafetensorsFile open(const std::filesystem::path& path);
   static SafetensorsFile from_bytes(std::string bytes, std::string label = "bytes");  // label: for errors
 
@@ -70,12 +71,14 @@ class SafetensorsFile {
   void verify_checksum();
 
  private:
-  SafetensorsFile(std::string label, std::unique_ptr<std::istream> stream);
+  SafetensorsFile(std::string label, std::unique_ptr<MappedFile> file, std::string bytes);
+  std::string_view all() const;  // the whole file
   const Entry& entry(const std::string& name) const;
   void check_layout(std::uint64_t data_bytes);
 
   std::string label_;
-  std::unique_ptr<std::istream> stream_;
+  std::unique_ptr<MappedFile> file_;  // where the bytes are, or else they are here:
+  std::unique_ptr<const std::string> bytes_;
   std::uint64_t data_start_ = 0;
   std::map<std::string, Entry> entries_;
   std::vector<std::string> names_;

@@ -249,7 +249,8 @@ void three_ways(Lesson& lesson) {
             by_bytes = bytes.encode(sentence);
   lesson.print("  words     {}", shown(words, by_words));
   lesson.print("  subwords  {}", shown(some, by_pieces));
-  lesson.print("  bytes     {}", shown(bytes, by_bytes));
+  lesson.print("  bytes     {} … {} in all", shown(bytes, Ids(by_bytes.begin(), by_bytes.begin() + 12)),
+               by_bytes.size());
   lesson.claim(words.decode(by_words) != sentence && some.decode(by_pieces) == sentence &&
                    bytes.decode(by_bytes) == sentence && by_words.size() < by_pieces.size() &&
                    by_pieces.size() < by_bytes.size(),
@@ -316,10 +317,10 @@ void three_ways(Lesson& lesson) {
                  "them little.");
 
   /// Two relatives that you will meet. *WordPiece* (Schuster and Nakajima, 2012; BERT's) merges the pair
-  /// that stands together most often *for how frequent its halves are*, and marks pieces inside a word with
-  /// ##. *SentencePiece* (Kudo and Richardson, 2018; T5's and Llama's) is a program that learns from raw
-  /// text, where a space is a symbol like any other (▁), so that it also works for languages written
-  /// without spaces.
+  /// that stands together most often *for how frequent its halves are*, and writes `sing ##ing`, where the
+  /// hashes mean that a piece goes on with a word. *SentencePiece* (Kudo and Richardson, 2018; T5's and
+  /// Llama's) is a program that learns from raw text, where a space is a symbol like any other (▁), so that
+  /// it also works for languages written without spaces.
 }
 
 /// ## Digits and spaces

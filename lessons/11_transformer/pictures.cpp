@@ -9,7 +9,7 @@ using viz::Point;
 
 namespace {
 
-constexpr int attention_color = 0, feed_color = 1, norm_color = 2, embedding_color = 3, plain = -1;
+constexpr int attention_color = 0, feed_color = 1, norm_color = 2, embedding_color = 3;
 constexpr viz::Stroke thin{viz::paint::muted, 1.5}, residual{viz::paint::muted, 1.5, true};
 
 std::string shape(Index rows, Index columns) {

@@ -50,9 +50,9 @@ real perplexity(const std::vector<real>& losses, const std::vector<Index>& words
   todo();  // your answer
 }
 
-// The backward of sentence_loss: its gradient with respect to the logits. With n places whose target is not 0,
-// row t is (softmax(logits[t]) − target) / n, where the smoothed target has (1 − smoothing) more at the right
-// word than smoothing / V; the rows of padding are 0. If all is padding, everything is 0.
+// The backward of sentence_loss: its gradient with respect to the logits. With n the number of targets that
+// are not 0, row t is (softmax(logits[t]) − target) / n, where the smoothed target has smoothing / V at every
+// word and 1 − smoothing more at the right one. Rows of padding are 0; if all is padding, everything is 0.
 //   logits (T,V), targets (T) -> (T,V)
 //   sentence_loss_backward([[0, 1.0986], [5, 0]], [1, 0], 0) = [[0.25, -0.25], [0, 0]]
 Tensor sentence_loss_backward(const Tensor& logits, const IntTensor& targets, real smoothing) {

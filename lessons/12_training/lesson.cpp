@@ -1,83 +1,123 @@
-/// A Transformer guesses the next word, at every place at once. Teaching it is a loop of four lines: show a
-/// batch, measure how wrong the guesses were, find out how each weight took part in that, move each weight a
-/// little. This lesson is about those four lines, on two games whose answers everybody knows: copy a row of
-/// letters, and write it backwards.
+/// A Transformer with random weights writes nonsense, and no program tells it what to do better. Training
+/// does that with examples, in a loop of four lines. Show the model a batch of sentences, measure how wrong
+/// its guesses were, find out how each weight took part in that, and move each weight a little:
 ///
-/// Letters for sizes: B batch, T target time, S source time, V vocabulary.
-#include <algorithm>  // max, min, min_element
-#include <cmath>      // exp, fabs, log, sqrt
+/// ```
+/// Tensor logits = model(batch.source, shift_right(batch.target, bos));
+/// Tensor loss = cross_entropy(logits, batch.target, {.ignore = pad});
+/// backward(loss);
+/// adam.step(schedule(step));  // and forget the gradients
+/// ```
+///
+/// Each of these lines has a few tricks, without which training is slow or fails. The paper (Vaswani et
+/// al., 2017, section 5) needs a page for them, this lesson takes them one by one. It tries them on two
+/// games whose answers everybody knows: copy a row of letters, and write it backwards.
+///
+/// Letters for sizes: B sentences in a batch, S words in a source and T in a target, V words in the
+/// vocabulary.
+#include "lessons/12_training/batches.hpp"
+#include "lessons/12_training/games.hpp"
+#include "lessons/12_training/pictures.hpp"
+
+#include <algorithm>  // clamp, max, max_element, min, min_element, sort
+#include <cmath>      // exp, fabs, log, lround, pow, sqrt
 #include <iterator>   // ssize
+#include <numeric>    // accumulate
 
 #include "core/autograd.hpp"
+#include "core/pool.hpp"
+
 #include "lessons/support/lesson.hpp"
 #include "nn/decode.hpp"
+#include "nn/text/batching.hpp"
 #include "optim/trainer.hpp"
 
 using namespace attn;
 
 namespace {
 
-constexpr int pad = 0, bos = 1, eos = 2, first_letter = 3;
-constexpr Index letters = 8, V = first_letter + letters, length = 8;
+constexpr int seeds = 5;  // of every race
 
 /// ## What a guess costs
 ///
-/// The target is `le chat dort` and one place of padding. The model's scores at each place (rows) for each
-/// of V = 4 words (columns):
+/// The target is `le chat dort` and one position of padding. At each position (rows) the decoder has read the
+/// right words before it, whatever it would have written itself; that is called **teacher forcing**. It gives
+/// each of V = 4 words (columns) a score:
 void what_a_guess_costs(Lesson& lesson) {
+  const std::vector<std::string> names = {"le", "chat", "dort", "(padding)"};
   const std::vector<int> targets = {1, 2, 3, pad};
   const Tensor logits = tensor({{0, 3, 1, 0}, {0, 1, 2, 0}, {0, 0, 2, 1}, {0, 9, 0, 0}});  // (T, V)
-  lesson.numbers(logits, {"le", "chat", "dort", "(padding)"}, {"<pad>", "le", "chat", "dort"}, 0);
-  /// $$ loss = mean over real places of  − Σ_v wanted(v) · log p(v),    wanted = (1 − ε) one-hot + ε / V $$
+  lesson.numbers(logits, names, {"<pad>", "le", "chat", "dort"}, 0);
+  /// Softmax makes probabilities of the scores, and the guess costs −log p of the right word (cross-entropy,
+  /// lesson 04). For `le`: e³ / (1 + e³ + e + 1) = 0.81, which costs 0.21:
+  const Tensor p = softmax(logits);
+  std::vector<std::vector<std::string>> rows;
+  for (Index t = 0; t < 3; ++t)
+    rows.push_back({names[t], fmt::format("{:.3f}", p(t, targets[t])),
+                    fmt::format("{:.3f}", -std::log(p(t, targets[t])))});
+  lesson.table({"right word", "its p", "−log p"}, rows);
   const IntTensor wanted({4}, targets);
   const double plain = cross_entropy(logits, wanted, {.ignore = pad}).item();
-  const double smoothed = cross_entropy(logits, wanted, {.smoothing = real(0.1), .ignore = pad}).item();
   const double with_padding = cross_entropy(logits, wanted).item();
-  lesson.table({"counted how", "loss", "perplexity e^loss"},
-               {{"ε = 0", fmt::format("{:.4f}", plain), fmt::format("{:.2f}", std::exp(plain))},
-                {"ε = 0.1, label smoothing", fmt::format("{:.4f}", smoothed), ""},
-                {"ε = 0, padding counted (wrong)", fmt::format("{:.4f}", with_padding),
-                 fmt::format("{:.2f}", std::exp(with_padding))}});
-  const Tensor guesses = slice(logits, 0, 0, 3);  // without the padding
-  double any_word = 0;  // the cost if each of the V words in turn were the right one
-  for (const int v : {0, 1, 2, 3}) any_word += cross_entropy(guesses, IntTensor({3}, {v, v, v})).item() / 4;
-  lesson.claim(std::fabs(cross_entropy(guesses, IntTensor({3}, {1, 2, 3})).item() - plain) < 1e-6,
-               "a place that does not count might as well not be there: without its row, {:.4f} again",
-               plain);
-  lesson.claim(std::fabs(0.9 * plain + 0.1 * any_word - smoothed) < 1e-5,
-               "smoothing mixes two costs: 0.9 · {:.4f} for the right words and 0.1 · {:.4f}, the mean over "
-               "all words as if each were right",
-               plain, any_word);
-  /// Perplexity is the loss made readable: among how many equally likely words does the model hesitate? One
-  /// that knows nothing hesitates among all V, one that knows everything has 1. The padding, where nobody
-  /// cares what the model says, would spoil the mean.
+  lesson.claim(
+      std::fabs(cross_entropy(slice(logits, 0, 0, 3), IntTensor({3}, {1, 2, 3})).item() - plain) < 1e-6,
+      "the loss is the mean over the real words: {:.4f}. With the padding counted, where nobody cares "
+      "what the model says, it would be {:.4f}",
+      plain, with_padding);
+
+  /// **Perplexity** is e^loss. It reads as a number of words: a model with perplexity 4 is as unsure as one
+  /// that chooses among 4 equally likely words. A model that knows nothing has V, a perfect one has 1.
   const double ignorant = std::exp(cross_entropy(zeros({4, 4}), wanted, {.ignore = pad}).item());
-  lesson.claim(std::fabs(ignorant - 4) < 1e-4, "equal scores for 4 words: perplexity {:.2f}", ignorant);
-  /// And why smooth the target? Without smoothing the loss always falls if the right score grows, so scores
-  /// grow without end. With it there is a best guess, p = wanted, and being surer costs more:
-  const auto cost = [](real right) {  // of a guess whose right word is that much above the others
-    return cross_entropy(tensor({{0, right, 0, 0}}), IntTensor({1}, {1}), {.smoothing = real(0.1)}).item();
+  lesson.claim(std::fabs(ignorant - 4) < 1e-4,
+               "perplexity {:.2f} for the scores above, {:.2f} for equal scores", std::exp(plain), ignorant);
+
+  /// **Label smoothing** (Szegedy et al., 2015) asks for a little less than certainty. If the right word
+  /// should have probability 1, the loss always falls when its score grows, so scores grow without end. The
+  /// paper takes a share ε = 0.1 of the wanted probability and spreads it over all V words:
+  ///
+  /// $$ wanted = (1 − ε) one-hot + ε / V $$
+  ///
+  /// $$ loss = − Σ_v wanted(v) · log p(v) $$
+  const auto cost = [](real right, real smoothing) {  // if the right word is that much above the others
+    return cross_entropy(tensor({{0, right, 0, 0}}), IntTensor({1}, {1}), {.smoothing = smoothing}).item();
   };
-  const real best = std::log(real(0.925) / real(0.025));  // p = 0.925, the others 0.025
-  lesson.claim(cost(best) < cost(best - 1) && cost(best) < cost(best + 1) && cost(10) > 2 * cost(best),
-               "ε = 0.1, V = 4: p = 0.925 costs {:.3f}, p = 0.9999 costs {:.3f}", cost(best), cost(10));
+  rows.clear();
+  for (const real right : {real(2), std::log(real(37)), real(6), real(10)}) {
+    const double certainty = std::exp(right) / (std::exp(right) + 3);
+    rows.push_back({fmt::format("{:.1f}", right), fmt::format("{:.4f}", certainty),
+                    fmt::format("{:.4f}", cost(right, 0)), fmt::format("{:.3f}", cost(right, real(0.1)))});
+  }
+  lesson.say("One word of V = 4, whose score is above the others by:");
+  lesson.table({"above", "p", "loss, ε = 0", "loss, ε = 0.1"}, rows);
+  const real best = std::log(real(0.925) / real(0.025));
+  lesson.claim(
+      cost(best, real(0.1)) < cost(best - 1, real(0.1)) &&
+          cost(best, real(0.1)) < cost(best + 1, real(0.1)) && cost(10, 0) < cost(best, 0),
+      "without smoothing more is always better; with ε = 0.1 the best guess is p = 1 − 0.1 + 0.1 / 4 "
+      "= 0.925, and being surer costs more");
 }
 
 /// ## How large a step?
 ///
-/// $$ lr(s) = d_model^−½ · min(s^−½, s · warmup^−1.5)          steps count from 1 $$
+/// A step of Adam (lesson 04) moves each weight by about the **learning rate**. A **schedule** changes it
+/// while training goes on. First comes the **warm-up**: Adam divides each gradient by its usual size, which
+/// it does not know yet, so the first steps are taken with small rates (what happens without is measured
+/// below). Later the rate falls, because near the goal large steps only shake. The paper's schedule, for
+/// step s = 1, 2, …:
+///
+/// $$ lr(s) = d_model^−½ · min(s^−½, s · warmup^−1.5) $$
 void learning_rates(Lesson& lesson) {
   const Schedule paper{.kind = ScheduleKind::noam, .peak = 1, .warmup = 4000, .d_model = 512};
   std::vector<std::vector<std::string>> rows;
   for (const Index step : {1, 1000, 4000, 16000, 64000})
-    rows.push_back({fmt::format("{}", step), fmt::format("{:.2e}", paper(step)),
-                    fmt::format("{:.0f}", paper(step) / paper(1)),
+    rows.push_back({grouped(step), fmt::format("{:.2e}", paper(step)),
+                    grouped(std::lround(paper(step) / paper(1))),
                     fmt::format("{:.2f}", paper(step) / paper(4000))});
   lesson.table({"step", "learning rate", "times that of step 1", "times the highest"}, rows);
   const double straight = paper(1000) / paper(1), half = paper(16000) / paper(4000);
   lesson.claim(std::fabs(straight - 1000) < 1e-6 && std::fabs(half - 0.5) < 1e-9 &&
                    paper(4000) > paper(3999) && paper(4000) > paper(4001),
-               "up in a straight line until step 4000, to {:.1e}, then down as 1/√s: four times the steps, "
+               "up in a straight line until step 4,000, to {:.1e}, then down as 1/√s: four times the steps, "
                "half the rate",
                paper(4000));
   const Index total = 20000;
@@ -97,74 +137,166 @@ void learning_rates(Lesson& lesson) {
   for (viz::Series& curve : curves) curve.x = steps;
   const viz::ChartOptions chart{
       .title = "Learning-rate schedules", .x_title = "step", .y_title = "learning rate · 10⁴", .y_low = 0};
-  lesson.picture("schedules.png", viz::line_chart(curves, chart), "Learning-rate schedules",
-                 "All warm up (why is shown at the end of this lesson). They differ in how they come down; "
-                 "only the paper's and the constant one need not know when training will end.");
+  lesson.picture(
+      "schedules.png", viz::line_chart(curves, chart), "Learning-rate schedules",
+      "All warm up. They differ in how they come down. The paper's and the constant one need not know "
+      "when training will end; most models since 2018 use the cosine or the straight line.");
 }
 
 /// ## Clipping
 ///
-/// Now and then a batch gives a gradient far too large. It is made shorter, all parameters by the same
-/// factor, so that it still points the same way. Two tensors, one with gradient (3, 4), one with (12):
+/// Now and then a batch gives a gradient that is far too long, and one such step can throw all weights far
+/// off. **Clipping by the global norm** (Pascanu, Mikolov and Bengio, 2013) makes it shorter: all
+/// parameters by the same factor, so that it still points the same way. Two tensors, one with gradient (3,
+/// 4), one with (12); together their norm is √(9 + 16 + 144) = 13:
 void clipping(Lesson& lesson) {
   const double norm = std::sqrt(3.0 * 3 + 4 * 4 + 12 * 12), scale = clip_scale(norm, 1);
-  lesson.table({"", "(3, 4)", "(12)", "ratio of 12 to 3"},
+  lesson.table({"", "(3, 4)", "(12)", "12 : 3 becomes"},
                {{"clipped together to 1", fmt::format("({:.3f}, {:.3f})", 3 * scale, 4 * scale),
                  fmt::format("({:.3f})", 12 * scale), "4.0"},
                 {"each alone (wrong)", "(0.600, 0.800)", "(1.000)", fmt::format("{:.1f}", 1 / 0.6)}});
-  lesson.claim(std::fabs(norm - 13) < 1e-12 && std::fabs(scale - 1.0 / 13) < 1e-12 && clip_scale(0.5, 1) == 1,
-               "the global norm is {:.0f}, the factor 1/13; a gradient shorter than the limit is left alone",
-               norm);
+  lesson.claim(
+      std::fabs(norm - 13) < 1e-12 && std::fabs(scale - 1.0 / 13) < 1e-12 && clip_scale(0.5, 1) == 1,
+      "the global norm is {:.0f}, so the factor is 1/{:.0f}; a gradient shorter than the limit is left "
+      "alone",
+      norm, norm);
 }
 
-enum class Game { copy, reverse };
+/// ## Batching by tokens
+///
+/// A batch is a rectangle (B, T): shorter sentences are filled up with padding to the longest. Take
+/// sentences as they come, and much of the work is padding. So translators sort sentences by length, cut
+/// the sorted list into batches of a fixed number of *tokens* rather than sentences, and shuffle the
+/// batches. The paper's hold about 25,000 source and 25,000 target tokens. Here are 4,000 sentences of
+/// random length, 3 to 50 words:
+void batching(Lesson& lesson) {
+  Rng rng(lesson.seed);
+  std::vector<std::vector<int>> sentences = random_sentences(4000, rng);
+  const auto lengths_of = [&](const std::vector<std::vector<Index>>& plan) {
+    Batches batches;
+    for (const std::vector<Index>& rows : plan) {
+      batches.emplace_back();
+      for (const Index row : rows) batches.back().push_back(std::ssize(sentences[row]));
+    }
+    return batches;
+  };
+  std::vector<std::vector<Index>> as_they_come(sentences.size() / 16);
+  for (Index i = 0; i < std::ssize(sentences); ++i) as_they_come[i / 16].push_back(i);
+  const Batches random = lengths_of(as_they_come),
+                sorted =
+                    lengths_of(plan_batches(sentences, {.sentences = 0, .tokens = 256, .seed = lesson.seed}));
+  const Padding before = padding_of(random), after = padding_of(sorted);
+  const auto row = [](const std::string& name, const Batches& batches, const Padding& padding) {
+    return std::vector<std::string>{name, grouped(std::ssize(batches)),
+                                    fmt::format("{:.0f} to {:.0f}", padding.smallest, padding.largest),
+                                    fmt::format("{:.1f}%", 100 * padding.share)};
+  };
+  lesson.table({"", "batches", "words per batch", "padding"},
+               {row("16 sentences, in random order", random, before),
+                row("similar lengths, at most 256 tokens", sorted, after)});
+  lesson.claim(before.share > 0.3 && after.share < 0.05,
+               "in random order {:.0f}% of what is computed is padding; batched by tokens, {:.1f}%",
+               100 * before.share, 100 * after.share);
+  Batches by_length = sorted;
+  std::sort(by_length.begin(), by_length.end(), [](const auto& a, const auto& b) { return a[0] > b[0]; });
+  const Index some = std::ssize(by_length) / 8;  // long sentences, middling ones, short ones
+  lesson.picture(
+      "batches.png",
+      draw_batches({random[0], random[1]}, {by_length[some], by_length[4 * some], by_length[7 * some]}),
+      "Batches with little padding",
+      "A line is a sentence. On the left one long sentence makes everybody wait; on the right "
+      "sentences of a batch are equally long, and short ones come in larger batches.");
+}
 
-struct GameBatch {
-  IntTensor source, target;  // (B, S), (B, T): T = S + 1, the target ends with <eos>
-};
-
-GameBatch make_game(Game game, Index B, Rng& rng) {
-  GameBatch batch{IntTensor({B, length}), IntTensor({B, length + 1})};
-  for (Index b = 0; b < B; ++b) {
-    for (Index s = 0; s < length; ++s) batch.source(b, s) = int(first_letter + rng.below(letters));
-    for (Index s = 0; s < length; ++s)
-      batch.target(b, s) = batch.source(b, game == Game::copy ? s : length - 1 - s);
-    batch.target(b, length) = eos;
+// The gradient of the mean loss over several batches, of all parameters in a row. Each batch counts with its
+// weight; backward adds to what is there (lesson 02).
+std::vector<real> gradient_of(const Transformer& model, const std::vector<GameBatch>& batches,
+                              const std::vector<real>& weights) {
+  const ParameterList list = parameters_of(model);
+  list.zero_grad();
+  for (Index i = 0; i < std::ssize(batches); ++i) backward(teach(model, batches[i]) * weights[i]);
+  std::vector<real> gradient;
+  for (const Parameter& parameter : list) {
+    const std::vector<real> values = parameter.tensor.grad().values();
+    gradient.insert(gradient.end(), values.begin(), values.end());
   }
-  return batch;
+  return gradient;
 }
 
-std::string text_of(const int* tokens, Index count) {
-  std::string text;
-  for (Index i = 0; i < count && tokens[i] != eos; ++i)
-    text += tokens[i] >= first_letter ? static_cast<char>('a' + tokens[i] - first_letter) : '?';
-  return text;
+// How far a is from b, relative to the length of b.
+double distance(const std::vector<real>& a, const std::vector<real>& b) {
+  double apart = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) apart += std::pow(a[i] - b[i], 2), size += std::pow(b[i], 2);
+  return std::sqrt(apart / size);
 }
 
-Transformer make_model(Rng& rng, Index layers = 1, real dropout = 0) {
-  return Transformer({.source_vocabulary = V,
-                      .vocabulary = V,
-                      .d_model = 32,
-                      .heads = 2,
-                      .encoder_layers = layers,
-                      .decoder_layers = layers,
-                      .d_ff = 64,
-                      .dropout = dropout},
-                     rng);
+GameBatch rows_of(const GameBatch& batch, Index first, Index count) {
+  const auto rows = [&](const IntTensor& all) {
+    const Index width = all.shape()[1];
+    IntTensor part({count, width});
+    for (Index i = 0; i < count * width; ++i) part[i] = all[first * width + i];
+    return part;
+  };
+  return {rows(batch.source), rows(batch.target)};
 }
 
-// Teacher forcing: whatever the model would have written, at place t it reads the right words up to there.
-Tensor teach(const Transformer& model, const GameBatch& batch, const Context& context = {},
-             real smoothing = 0) {
-  const Tensor logits = model(batch.source, shift_right(batch.target, bos), context);  // (B, T, V)
-  return cross_entropy(logits, batch.target, {.smoothing = smoothing, .ignore = pad});
+/// ## Gradient accumulation
+///
+/// 25,000 tokens at once may not fit into memory. They need not: the gradient of a mean is the mean of the
+/// gradients. So run several small batches, let `backward` add up their gradients, and only then take a
+/// step. In memory are the intermediate results of one small batch at a time. A batch of 32 rows of
+/// letters, whole and as four parts of 8, on a model that we will train below:
+void accumulation(Lesson& lesson) {
+  Rng rng(lesson.seed), data(lesson.seed + 1);
+  const Transformer model = make_model(rng);
+  const auto compare = [&](const GameBatch& whole) {
+    std::vector<GameBatch> parts;
+    std::vector<real> by_words;
+    const auto words_in = [](const GameBatch& batch) {
+      Index words = 0;
+      for (Index i = 0; i < batch.target.numel(); ++i) words += batch.target[i] != pad;
+      return words;
+    };
+    for (Index i = 0; i < 4; ++i) {
+      parts.push_back(rows_of(whole, 8 * i, 8));
+      by_words.push_back(real(words_in(parts.back())) / real(words_in(whole)));
+    }
+    const std::vector<real> at_once = gradient_of(model, {whole}, {1});
+    return std::pair(distance(gradient_of(model, parts, std::vector<real>(4, real(0.25))), at_once),
+                     distance(gradient_of(model, parts, by_words), at_once));
+  };
+  GameBatch batch = make_game(Game::reverse, 32, data);
+  const auto [plain, plain_by_words] = compare(batch);
+  // Now the first half is short: only two words and then padding.
+  for (Index b = 0; b < 16; ++b)
+    for (Index t = 2; t <= length; ++t) batch.target(b, t) = pad;
+  const auto [uneven, uneven_by_words] = compare(batch);
+  const auto percent = [](double share) { return fmt::format("{:.5f}%", 100 * share); };
+  lesson.say("How far the gradient of the parts is from that of the whole, relative to its length:");
+  lesson.table({"", "rows equally long", "half of them short"},
+               {{"each part counts 1/4", percent(plain), percent(uneven)},
+                {"each part counts by its words", percent(plain_by_words), percent(uneven_by_words)}});
+  lesson.claim(
+      plain < 1e-4 && uneven_by_words < 1e-4 && uneven > 0.01,
+      "the same gradient, up to rounding, if each part counts by its number of words; a mean of means "
+      "is {:.0f}% off when the parts differ in length as they do here",
+      100 * uneven);
+  const auto peak = [&](const std::vector<GameBatch>& batches) {
+    reset_pool_peak();
+    gradient_of(model, batches, std::vector<real>(batches.size(), real(0.25)));
+    return double(pool_statistics().peak_bytes) / 1e6;
+  };
+  std::vector<GameBatch> parts;
+  for (Index i = 0; i < 4; ++i) parts.push_back(rows_of(batch, 8 * i, 8));
+  const double whole = peak({batch}), in_parts = peak(parts);
+  lesson.claim(in_parts < 0.5 * whole,
+               "memory at its peak: {:.1f} MB for the batch at once, {:.1f} MB in parts", whole, in_parts);
 }
 
 /// ## First, learn one batch by heart
 ///
-/// Two games from here on: copy a row of letters, or write it backwards. Before anything long is trained:
-/// eight rows to reverse, again and again. A model that cannot learn even these by heart has a bug, and it
-/// shows within a second.
+/// Before you train anything for long, give the model eight rows to reverse, again and again. A model that
+/// cannot learn even these by heart has a bug, and you know within a second.
 void overfit_one_batch(Lesson& lesson) {
   Rng rng(lesson.seed);
   const Transformer model = make_model(rng);
@@ -176,8 +308,7 @@ void overfit_one_batch(Lesson& lesson) {
       {.loss = [&](Index) {
         return StepLoss{teach(model, batch), batch.target.numel()};
       }});
-  std::vector<double> losses;
-  for (const TrainPoint& point : history.steps) losses.push_back(point.loss);
+  const std::vector<double> losses = losses_of(history);
   lesson.line_chart({{.name = "loss on the one batch", .y = losses}},
                     {.title = "Learning eight examples by heart", .x_title = "step", .y_low = 0});
   lesson.claim(losses.front() > 1.5 && losses.back() < 0.3,
@@ -185,210 +316,143 @@ void overfit_one_batch(Lesson& lesson) {
                losses.back(), std::exp(losses.front()), std::exp(losses.back()));
 }
 
-struct Look {
-  Index step;
-  Tensor map;      // (T, S): cross-attention, averaged over heads and examples
-  double on_path;  // share of the weight on the letter that is to be written
-};
-
-Look look_at(const Transformer& model, const GameBatch& probe, Game game, Index step) {
-  const NoGrad no_grad;
-  AttentionMaps maps;
-  model(probe.source, shift_right(probe.target, bos), {.maps = &maps});
-  for (const AttentionMap& map : maps)
-    if (map.name == "cross") {
-      const Tensor mean_map =
-          slice(mean(mean(map.weights, 0), 0), 0, 0, length);  // (B,H,T,S) -> (T,S), no <eos>
-      double on_path = 0;
-      for (Index t = 0; t < length; ++t)
-        on_path += mean_map(t, game == Game::copy ? t : length - 1 - t) / double(length);
-      return {step, mean_map, on_path};
-    }
-  return {};
-}
-
-struct Lessons {
-  History history;
-  std::vector<Look> looks;
-  double letters_taught, letters_alone, rows_alone, perplexity_before, perplexity_after;
-  std::vector<std::pair<std::string, std::string>> examples;  // source, written
-};
-
-// Letters right when the right ones are read before each (as in training), and when the model reads its own.
-void examine(const Transformer& model, Game game, Rng& data, Lessons& result) {
-  const NoGrad no_grad;
-  const GameBatch test = make_game(game, 100, data);
-  result.perplexity_after = std::exp(teach(model, test).item());
-  const IntTensor taught = argmax(model(test.source, shift_right(test.target, bos)));  // (B, T)
-  TransformerWriter writer(model, test.source);
-  const std::vector<std::vector<int>> alone =
-      greedy(writer, {.start = bos, .end = eos, .max_length = length + 1});
-  Index right_taught = 0, right_alone = 0, rows = 0;
-  for (Index b = 0; b < 100; ++b) {
-    const std::vector<int>& written = alone[b];
-    Index right = 0;
-    for (Index t = 0; t < length; ++t) {
-      right_taught += taught[b * (length + 1) + t] == test.target(b, t);
-      right += t < std::ssize(written) && written[t] == test.target(b, t);
-    }
-    right_alone += right;
-    rows += right == length && std::ssize(written) == length;
-    if (b < 3)
-      result.examples.emplace_back(text_of(&test.source(b, 0), length),
-                                   text_of(written.data(), std::ssize(written)));
-  }
-  result.letters_taught = double(right_taught) / double(100 * length);
-  result.letters_alone = double(right_alone) / double(100 * length);
-  result.rows_alone = double(rows) / 100;
-}
-
-Lessons learn(Lesson& lesson, Game game, Index steps) {
-  Rng rng(lesson.seed);
-  const Transformer model = make_model(rng, 1, real(0.05));
-  Adam adam(parameters_of(model), paper_adam());
-  Rng data(lesson.seed + 2), noise(lesson.seed + 3);
-  const GameBatch probe = make_game(game, 16, data);
-  const Context training{.training = true, .rng = &noise};
-  Lessons result{};
-  {
-    const NoGrad no_grad;
-    result.perplexity_before = std::exp(teach(model, probe).item());
-  }
-  result.looks.push_back(look_at(model, probe, game, 0));
-  result.history =
-      train(adam,
-            {.steps = steps,
-             .schedule = {.kind = ScheduleKind::noam, .peak = 0.4, .warmup = 60, .d_model = 32},
-             .clip = 1,
-             .label = game == Game::copy ? "learning to copy" : "learning to reverse"},
-            {.loss =
-                 [&](Index) {
-                   const GameBatch batch = make_game(game, 32, data);  // fresh letters each time
-                   return StepLoss{teach(model, batch, training, real(0.1)), batch.target.numel()};
-                 },
-             .after_step =
-                 [&](const TrainPoint& point) {
-                   for (const Index part : {16, 8, 4, 2, 1})
-                     if (point.step == steps / part)
-                       result.looks.push_back(look_at(model, probe, game, point.step));
-                 }});
-  examine(model, game, data, result);
-  return result;
-}
-
-std::vector<double> losses_of(const History& history) {
-  std::vector<double> losses;
-  for (const TrainPoint& point : history.steps) losses.push_back(point.loss);
-  return losses;
-}
-
-// The loss of a model that is certain and right, with smoothed targets: their entropy.
-double smoothed_floor(double smoothing) {
-  const double other = smoothing / double(V), right = 1 - smoothing + other;
-  return -right * std::log(right) - double(V - 1) * other * std::log(other);
+// Five runs of a game: the same measure of each.
+template <class Measure>
+Spread spread_of(const std::vector<Course>& runs, const Measure& measure) {
+  std::vector<double> values;
+  for (const Course& run : runs) values.push_back(measure(run));
+  return Spread(values);
 }
 
 /// ## Copy, and reverse
+///
+/// Now the two games, with fresh rows of 8 letters at every step, so that nothing can be learned by heart.
+/// All is as in the paper, but smaller: Adam with β = 0.9 and 0.98 and ε = 1e-9, the paper's schedule with
+/// a warm-up of 60 steps, label smoothing 0.1, dropout 0.05; and gradients clipped at 1. One layer on each
+/// side. Each game is learned five times, with other random numbers; the table has the median, the smallest
+/// and the largest:
 void copy_and_reverse(Lesson& lesson) {
-  lesson.say(
-      "Now fresh rows of {} letters at every step, so that nothing can be learned by heart. As in the paper: "
-      "Adam with β = 0.9 and 0.98 and ε = 1e-9, its schedule (warm-up of 60 steps), label smoothing 0.1, "
-      "dropout (0.05); and gradients clipped at 1. One layer each, {} parameters. `taught`: the decoder "
-      "reads the right letters before each place, as in training; `alone`: it reads what it has written "
-      "itself:",
-      length, [] {
-        Rng rng(1);
-        return parameters_of(make_model(rng)).count();
-      }());
-  const Index steps = lesson.fast ? 160 : 800;
-  const Lessons copy = learn(lesson, Game::copy, steps), reverse = learn(lesson, Game::reverse, steps);
-  const auto percent = [](double share) { return fmt::format("{:.0f}%", 100 * share); };
-  const auto row = [&](const std::string& name, const Lessons& run) {
-    return std::vector<std::string>{name,
-                                    fmt::format("{:.1f}", run.perplexity_before),
-                                    fmt::format("{:.2f}", run.perplexity_after),
-                                    percent(run.letters_taught),
-                                    percent(run.letters_alone),
-                                    percent(run.rows_alone)};
+  const Index steps = lesson.fast ? 160 : 400;
+  const int runs = lesson.fast ? 2 : seeds;
+  std::vector<Course> copy, reverse;
+  for (int i = 0; i < runs; ++i) {
+    const std::uint64_t seed = std::uint64_t(seeds) * lesson.seed + std::uint64_t(i);
+    copy.push_back(learn(Game::copy, steps, seed));
+    reverse.push_back(learn(Game::reverse, steps, seed));
+  }
+  const double limit = 1;
+  const auto until = [&](const Course& run) { return steps_to(limit, run.losses); };
+  const auto row = [&](const std::string& name, const std::vector<Course>& game) {
+    return std::vector<std::string>{
+        name, spread_of(game, [](const Course& run) { return run.perplexity_before; }).text(0),
+        spread_of(game, [](const Course& run) { return run.end.perplexity; }).text(),
+        spread_of(game, until).text(0),
+        spread_of(game, [](const Course& run) { return run.end.rows_alone; }).text(0)};
   };
-  lesson.table({"game", "perplexity before", "after", "letters right, taught", "letters right, alone",
-                "whole rows, alone"},
+  lesson.table({"game", "perplexity before", "after", "steps until loss < 1", "rows right, of 100"},
                {row("copy", copy), row("reverse", reverse)});
-  /// Three rows that it has never seen, and what it writes alone:
-  for (const auto& example : reverse.examples) lesson.print("  {} -> {}", example.first, example.second);
+  /// The rows were never seen in training, and a row is right if all 8 letters are. Three of them, and what
+  /// the model writes:
+  for (const auto& example : reverse[0].end.examples)
+    lesson.print("  {} -> {}", example.first, example.second);
   const double floor = smoothed_floor(0.1);
-  const std::vector<double> copied = losses_of(copy.history), reversed = losses_of(reverse.history);
-  const auto chart = [&](const std::string& title, const std::vector<double>& losses) {
-    return viz::line_chart(
-        {{.name = "loss", .y = losses, .smooth = 0.8},
-         {.name = "entropy of the smoothed target", .y = viz::Numbers(losses.size(), floor), .dashed = true}},
-        {.title = title,
-         .x_title = "step",
-         .y_title = "loss, label-smoothed",
-         .y_low = 0,
-         .y_high = 4,
-         .width = 540});
-  };
-  lesson.picture("losses.png",
-                 viz::row({chart("Learning to copy", copied), chart("Learning to reverse", reversed)}),
-                 "Two games, two losses",
-                 "The same curve twice: where a letter is to be found makes no difference to attention, so "
-                 "that reversing is no harder than copying. With label smoothing even a perfect model has a "
-                 "loss: the dashed line.");
-  const double lowest = std::min(*std::min_element(copied.begin(), copied.end()),
-                                 *std::min_element(reversed.begin(), reversed.end()));
-  lesson.claim(lowest > floor - 1e-3,
-               "the lowest loss of any step is {:.3f}; none can be below {:.3f}, the entropy of a target "
-               "smoothed by 0.1 over {} words",
-               lowest, floor, V);
+  double lowest = 1e9;
+  std::vector<std::vector<double>> copied, reversed;
+  for (const Course& run : copy) copied.push_back(run.losses);
+  for (const Course& run : reverse) reversed.push_back(run.losses);
+  for (const auto* game : {&copied, &reversed})
+    for (const std::vector<double>& losses : *game)
+      lowest = std::min(lowest, *std::min_element(losses.begin(), losses.end()));
+  const Spread for_copy = spread_of(copy, until), for_reverse = spread_of(reverse, until);
+  lesson.claim(
+      lowest > floor - 1e-3,
+      "no loss of any step is below {:.3f}, the entropy of a target smoothed by 0.1 over {} words (the "
+      "lowest is {:.3f}): with label smoothing even a perfect model has a loss",
+      floor, V, lowest);
   if (lesson.fast)
-    lesson.claim(reverse.perplexity_after < reverse.perplexity_before &&
-                     copy.perplexity_after < copy.perplexity_before,
+    lesson.claim(reverse[0].end.perplexity < reverse[0].perplexity_before &&
+                     copy[0].end.perplexity < copy[0].perplexity_before,
                  "the few steps of --fast lower both perplexities; the games need more of them");
   else
     lesson.claim(
-        copy.rows_alone > 0.9 && reverse.rows_alone > 0.9,
-        "both games are learned: {} of 100 rows never seen before are copied, {} reversed, without a mistake",
-        100 * copy.rows_alone, 100 * reverse.rows_alone);
+        spread_of(copy, [](const Course& run) { return run.end.rows_alone; }).low > 90 &&
+            spread_of(reverse, [](const Course& run) { return run.end.rows_alone; }).low > 90 &&
+            for_reverse.median < 1.5 * for_copy.median && for_copy.median < 1.5 * for_reverse.median,
+        "both games are learned in every run, and in about as many steps, {:.0f} and {:.0f}: attention "
+        "finds a letter at the other end as easily as one in the same position",
+        for_copy.median, for_reverse.median);
+  lesson.picture("losses.png",
+                 viz::line_chart({median_losses("copy", copied),
+                                  median_losses("reverse", reversed),
+                                  {.name = "entropy of the smoothed target",
+                                   .y = viz::Numbers(std::size_t(steps), floor),
+                                   .dashed = true,
+                                   .color = 3}},
+                                 {.title = fmt::format("Two games, the median of {} runs each", runs),
+                                  .x_title = "step",
+                                  .y_title = "loss, label-smoothed",
+                                  .y_low = 0}),
+                 "Two games, two losses",
+                 "Copying and reversing take about as long. With label smoothing no model can get below the "
+                 "dashed line.");
 
   /// ## Attention turns around
-  lesson.say(
-      "To write letter t of the reversed row, the decoder has to look at letter {} − t of the source. Nobody "
-      "tells it: the loss does. The cross-attention while it learns (rows: the place that is written; "
-      "columns: the source letter that is looked at; mean of heads and of 16 examples):",
-      length - 1);
-  viz::HeatmapGrid grid{.columns = 3};
-  std::vector<std::vector<std::string>> rows;
-  for (const Look& look : reverse.looks) {
-    grid.names.push_back(fmt::format("step {}", look.step));
-    grid.maps.push_back(matrix_of(look.map));
-    rows.push_back({fmt::format("{}", look.step), fmt::format("{:.2f}", look.on_path)});
-  }
-  grid.options = {.title = "Cross-attention while it learns to reverse",
-                  .x_title = "keys: place in the source",
-                  .y_title = "queries: place that is written",
-                  .low = 0,
-                  .high = 1,
-                  .value_title = "weight"};
-  lesson.table({"step", "weight on the anti-diagonal"}, rows);
-  lesson.heatmap(matrix_of(reverse.looks.back().map), {.title = fmt::format("step {}", steps),
-                                                       .x_title = "source",
-                                                       .y_title = "written",
-                                                       .low = 0,
-                                                       .high = 1});
-  lesson.picture("anti_diagonal.png", viz::heatmap_grid(grid), "Attention turns into the anti-diagonal",
-                 "At step 0 every row is even. Then a line appears that runs against the reading direction: "
-                 "the last letter of the source is written first.");
-  const double before = reverse.looks.front().on_path, after = reverse.looks.back().on_path;
-  lesson.claim(lesson.fast ? after > before : after > 0.5,
-               "the weight on the right letter went from {:.2f} (even: {:.2f}) to {:.2f}", before,
-               1.0 / double(length), after);
-
-  /// ## Taught, and alone
   ///
-  /// In training the decoder reads the right words, all places in one pass: teacher forcing. Alone it reads
-  /// what it has written itself, one pass for each word, and a mistake stays in its way. The table above
-  /// measures both; a training loss is always of the first kind.
+  /// To write `abcdefgh` backwards, the decoder has to look at `h` first, then at `g`. Nobody tells it: the
+  /// gradient of the loss does. The cross-attention for this row while the first of the five models learns:
+  std::vector<std::vector<std::string>> rows;
+  for (const LetterMap& map : reverse[0].maps)
+    rows.push_back({fmt::format("{}", map.step), fmt::format("{:.2f}", on_anti_diagonal(map.weights))});
+  lesson.table({"step", "weight on the letter to write"}, rows);
+  const std::string source = "abcdefgh", target = "hgfedcba";
+  std::vector<std::string> source_letters, target_letters;
+  for (const char letter : source) source_letters.emplace_back(1, letter);
+  for (const char letter : target) target_letters.emplace_back(1, letter);
+  const LetterMap &before = reverse[0].maps.front(), &after = reverse[0].maps.back();
+  lesson.heatmap(after.weights, {.title = fmt::format("step {}", after.step),
+                                 .x_title = "letter that is read",
+                                 .y_title = "letter to write",
+                                 .row_labels = target_letters,
+                                 .column_labels = source_letters,
+                                 .low = 0,
+                                 .high = 1});
+  lesson.picture(
+      "anti_diagonal.png", draw_letter_maps(reverse[0].maps, source, target),
+      "Attention turns into the anti-diagonal",
+      "Rows are the letters to write, in order. At step 0 no row prefers its letter. Then a line appears "
+      "that runs against the reading direction: `h` looks at `h`, and `h` is the last letter of the "
+      "source.");
+  const double start = on_anti_diagonal(before.weights), end = on_anti_diagonal(after.weights);
+  lesson.claim(lesson.fast ? end > start : end > 0.5,
+               "the weight on the letter to write went from {:.2f} (uniform: {:.2f}) to {:.2f}", start,
+               1.0 / double(length), end);
+
+  /// ## Teacher forcing and free running
+  ///
+  /// In training the decoder reads the right words, so all positions are computed in one pass. When it
+  /// writes by itself (*free running*) it reads its own words, one pass for each, and a wrong word stays in
+  /// its input. A training loss is always of the first kind. Letters right of 100, median and range of the
+  /// runs:
+  const auto letters_right = [&](const std::string& name, const std::vector<Course>& game,
+                                 Exam Course::*when) {
+    return std::vector<std::string>{
+        name, spread_of(game, [&](const Course& run) { return (run.*when).letters_taught; }).text(0),
+        spread_of(game, [&](const Course& run) { return (run.*when).letters_alone; }).text(0)};
+  };
+  lesson.table({"", "teacher forcing", "free running"},
+               {letters_right(fmt::format("copy, step {}", steps / 4), copy, &Course::early),
+                letters_right(fmt::format("reverse, step {}", steps / 4), reverse, &Course::early),
+                letters_right(fmt::format("copy, step {}", steps), copy, &Course::end),
+                letters_right(fmt::format("reverse, step {}", steps), reverse, &Course::end)});
+  if (!lesson.fast) {
+    const auto median = [&](double Exam::*what) {
+      return spread_of(reverse, [&](const Course& run) { return run.early.*what; }).median;
+    };
+    lesson.claim(
+        median(&Exam::letters_taught) > median(&Exam::letters_alone),
+        "a half-trained model does worse when it reads its own letters: {:.0f} right instead of {:.0f}",
+        median(&Exam::letters_alone), median(&Exam::letters_taught));
+  }
 }
 
 void one_pass_or_many(Lesson& lesson) {
@@ -407,58 +471,141 @@ void one_pass_or_many(Lesson& lesson) {
   }
   lesson.claim(
       worst < 1e-4,
-      "given the same words, one pass over {} places and {} passes of one place give the same scores",
+      "given the same words to read, one pass over {} positions and {} passes of one position give the "
+      "same scores",
       length + 1, length + 1);
-}
-
-History run_with(Lesson& lesson, Index warmup, Index steps) {
-  Rng rng(lesson.seed);
-  const Transformer model = make_model(rng, 3);
-  Adam adam(parameters_of(model), paper_adam());
-  Rng data(lesson.seed + 4);
-  return train(adam,
-               {.steps = steps,
-                .schedule = {.peak = 7e-3, .warmup = warmup},
-                .clip = 0,
-                .label = warmup ? "with warm-up" : "without warm-up"},
-               {.loss = [&](Index) {
-                 const GameBatch batch = make_game(Game::copy, 16, data);
-                 return StepLoss{teach(model, batch), batch.target.numel()};
-               }});
 }
 
 /// ## With and without warm-up
 ///
-/// Adam divides each gradient by its usual size, which at first it does not know: the first steps move
-/// every weight by the whole learning rate, in whatever direction the first batch says. A deeper post-norm
-/// model (3 + 3 layers) learns to copy, with a high rate (0.007): once at full height from step 1, once
-/// raised over the first 100 steps. Model, batches and all later rates are the same:
+/// In its first step Adam knows one gradient and divides it by its own size. So every weight moves by the
+/// whole learning rate, in the direction that one batch happened to suggest, and in a deep post-norm stack
+/// (lesson 10) these moves add up. Is warm-up worth its steps? A model of 3 + 3 layers learns to copy with
+/// several rates, once at the full rate from step 1, once with a rate that rises over the first 100 steps
+/// and is then the same. The loss at the end, median and range of the runs; guessing among 8 letters has
+/// log 8 = 2.08:
 void warm_up(Lesson& lesson) {
-  const Index steps = lesson.fast ? 120 : 300;
-  const std::vector<double> cold = losses_of(run_with(lesson, 0, steps));
-  const std::vector<double> warm = losses_of(run_with(lesson, 100, steps));
-  const auto end = [](const std::vector<double>& losses) {
-    double sum = 0;
-    for (Index i = std::ssize(losses) - 20; i < std::ssize(losses); ++i) sum += losses[i] / 20;
-    return sum;
+  const Index steps = 300, rising = 100;
+  const int runs = lesson.fast ? 3 : seeds;
+  const std::vector<double> rates =
+      lesson.fast ? std::vector<double>{0.008} : std::vector<double>{0.002, 0.004, 0.008, 0.016};
+  const double shown = 0.008;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<viz::Series> curves, ends(2), single(2);
+  std::vector<double> cold, warm;  // the medians at each rate
+  for (const double rate : rates) {
+    rows.push_back({fmt::format("{}", rate)});
+    for (const Index warmup : {Index(0), rising}) {
+      const std::string name = warmup ? "with warm-up" : "without warm-up";
+      std::vector<std::vector<double>> losses;
+      std::vector<double> last;
+      for (int i = 0; i < runs; ++i) {
+        losses.push_back(
+            losses_with(warmup, rate, steps, std::uint64_t(seeds) * lesson.seed + std::uint64_t(i)));
+        last.push_back(mean_of_last(losses.back(), 20));
+        viz::Series& points = single[warmup > 0];
+        points.x.push_back(1000 * rate), points.y.push_back(last.back());
+      }
+      const Spread end(last);
+      rows.back().push_back(end.text());
+      (warmup ? warm : cold).push_back(end.median);
+      viz::Series& valley = ends[warmup > 0];
+      valley.name = name, valley.x.push_back(1000 * rate), valley.y.push_back(end.median);
+      if (rate == shown) curves.push_back(median_losses(name, losses));
+    }
+  }
+  lesson.table({"learning rate", "without warm-up", "with warm-up"}, rows);
+  const Index high = lesson.fast ? 0 : 2;
+  lesson.claim(
+      warm[high] < 0.9 * cold[high],
+      "at a rate of {} the loss is {:.2f} without warm-up and {:.2f} with it, although both are trained "
+      "alike from step 100 on",
+      shown, cold[high], warm[high]);
+  if (!lesson.fast) {
+    const Index best_cold = std::min_element(cold.begin(), cold.end()) - cold.begin(),
+                best_warm = std::min_element(warm.begin(), warm.end()) - warm.begin();
+    lesson.claim(best_warm >= best_cold,
+                 "each at its best rate: {:.2f} at {} without, {:.2f} at {} with. Small rates do not need a "
+                 "warm-up; what it buys is a higher rate",
+                 cold[best_cold], rates[best_cold], warm[best_warm], rates[best_warm]);
+  }
+  for (int i = 0; i < 2; ++i) single[i].line = false, single[i].points = true, single[i].color = i;
+  lesson.picture("warm_up.png", draw_warm_up(curves, {ends[0], ends[1], single[0], single[1]}),
+                 "Loss with and without warm-up",
+                 "Left: at a high rate the first steps do damage that hundreds of later ones do not repair. "
+                 "Right: with small rates it makes no difference; with warm-up the best rate is higher.");
+}
+
+std::string power(double value) {  // 9.5e17
+  std::string text = fmt::format("{:.1e}", value);
+  text.erase(text.find('+'), text[text.find('+') + 1] == '0' ? 2 : 1);
+  return text;
+}
+
+/// ## What does training cost?
+///
+/// **Compute.** In the forward pass each weight of a matrix is multiplied with one number of each token and
+/// added to a sum: 2 floating-point operations (FLOP) per weight and token. The backward pass computes two
+/// such products, one for the gradient of the input and one for that of the weight: 4 more. So for N
+/// parameters and D tokens (Kaplan et al., 2020)
+///
+/// $$ FLOP = 6 N D $$
+///
+/// The products of queries and keys come on top, but they are few as long as sentences are short.
+///
+/// **Memory.** In 32-bit numbers a parameter takes 4 bytes, its gradient 4, and Adam's two averages 8: 16
+/// bytes. The intermediate results that `backward` needs come on top, and they grow with the batch.
+void cost(Lesson& lesson) {
+  Rng rng(lesson.seed), data(lesson.seed + 1);
+  const Transformer small = make_model(rng);
+  const ParameterList list = parameters_of(small);
+  Index in_matrices = 0;
+  for (const Parameter& parameter : list)
+    if (parameter.tensor.rank() == 2) in_matrices += parameter.tensor.numel();
+  lesson.claim(
+      double(in_matrices) > 0.9 * double(list.count()),
+      "of the {} parameters of our small model {} are in matrices; biases, gains and embeddings that "
+      "are looked up are the error of the formula",
+      grouped(list.count()), grouped(in_matrices));
+  std::vector<std::vector<std::string>> rows;
+  std::vector<double> peaks;
+  for (const Index B : {16, 32, 64}) {
+    const GameBatch batch = make_game(Game::reverse, B, data);
+    reset_pool_peak();
+    const std::int64_t before = pool_statistics().bytes_in_use;
+    gradient_of(small, {batch}, {1});
+    peaks.push_back(double(pool_statistics().peak_bytes - before) / 1e6);
+    rows.push_back({fmt::format("{}", B), fmt::format("{:.2f} MB", 16e-6 * double(list.count())),
+                    fmt::format("{:.2f} MB", peaks.back())});
+  }
+  lesson.table({"rows in the batch", "parameters, gradients, Adam", "intermediate results, measured"}, rows);
+  lesson.claim(
+      peaks[2] > 3 * peaks[0] && peaks[2] < 5 * peaks[0],
+      "four times the batch takes {:.1f} times the memory for intermediate results, and these are most "
+      "of it",
+      peaks[2] / peaks[0]);
+
+  /// **The paper's budget.** The base model was trained for 100,000 steps of about 25,000 source and 25,000
+  /// target tokens, on 8 P100 GPUs, in 12 hours. Each of its 63 million parameters works on one side only,
+  /// source or target, so D is 25,000 × 100,000:
+  struct Run {
+    std::string name;
+    double parameters, tokens;
   };
-  lesson.picture(
-      "warm_up.png",
-      viz::line_chart({{.name = "without warm-up", .y = cold, .smooth = 0.8},
-                       {.name = "with warm-up", .y = warm, .smooth = 0.8}},
-                      {.title = "The first steps decide",
-                       .x_title = "step",
-                       .y_title = "loss",
-                       .y_low = 0,
-                       .x_guides = {{.at = 100, .label = "from here on equal rates"}},
-                       .y_guides = {{.at = std::log(double(letters)), .label = "guessing"}}}),
-      "Loss with and without warm-up",
-      "Without warm-up the loss stays higher to the end, although from step 100 on both are trained alike: "
-      "the first steps have done the damage.");
-  lesson.claim(end(warm) < end(cold),
-               "after {} steps the loss is {:.2f} without warm-up and {:.2f} with it (guessing among 8 "
-               "letters: {:.2f})",
-               steps, end(cold), end(warm), std::log(double(letters)));
+  const Run base{"Transformer base (2017)", 63082496, 25e3 * 100e3};
+  const auto flop = [](const Run& run) { return 6 * run.parameters * run.tokens; };
+  const double gpus = 8 * 12 * 3600 * 9.5e12;
+  rows.clear();
+  for (const Run& run : {Run{"this lesson, one game", double(list.count()), 400.0 * 32 * double(length + 1)},
+                         base, Run{"GPT-3 (2020)", 175e9, 300e9}, Run{"Chinchilla (2022)", 70e9, 1.4e12}})
+    rows.push_back({run.name, power(run.parameters), power(run.tokens), power(flop(run)),
+                    run.parameters > 1e9 ? grouped(std::lround(16e-9 * run.parameters)) + " GB"
+                                         : fmt::format("{:.1g} GB", 16e-9 * run.parameters)});
+  lesson.table({"model", "N", "D", "6 N D", "16 N bytes"}, rows);
+  lesson.claim(flop(base) > 0.2 * gpus && flop(base) < 0.4 * gpus,
+               "the paper counts 3.3e18 FLOP: 8 GPUs × 12 hours × 9.5e12 per second = {}. That is what the "
+               "machines could have done; 6 N D = {}, or {:.0f}% of it, is what the model needed",
+               power(gpus), power(flop(base)), 100 * flop(base) / gpus);
 }
 
 }  // namespace
@@ -468,17 +615,40 @@ int main(int argc, char** argv) {
     what_a_guess_costs(lesson);
     learning_rates(lesson);
     clipping(lesson);
+    batching(lesson);
+    accumulation(lesson);
     overfit_one_batch(lesson);
     copy_and_reverse(lesson);
     one_pass_or_many(lesson);
     warm_up(lesson);
-    lesson.try_next({{"In teach, read batch.target instead of shift_right(batch.target, bos).",
-                      "The loss falls at once, and alone the model writes nonsense: it has learned to copy "
-                      "what it reads. Four claims fail."},
-                     {"In learn, set the smoothing to 0.",
-                      "The loss goes towards 0 instead of the dashed line; the claim about the floor fails."},
-                     {"In make_model, set .positions = Positions::none.",
-                      "Copying and reversing become impossible, and their claims fail: without positions all "
-                      "places of the source are alike."}});
+    cost(lesson);
+    /// ## Check yourself
+    ///
+    /// - **What is a training step for?** It moves all weights a little in the direction that lowers the mean
+    ///   cost of a batch of guesses: forward, loss, backward, step.
+    /// - **What goes in?** Source words (B, S), target words (B, T) and the same shifted right, which the
+    ///   decoder reads. Scores (B, T, V) come out, and one number, the mean loss over the real words.
+    /// - **What goes wrong without the tricks?** Without a mask in the loss, padding counts as words. Without
+    ///   warm-up a high rate does damage at once. Without clipping one bad batch can throw the
+    ///   weights far off. With batches in random order much of the work is padding, here more than half.
+    ///
+    /// ## Read on
+    ///
+    /// - Vaswani et al., 2017: *Attention is all you need*, sections 5 and 6.
+    /// - Kingma and Ba, 2014: *Adam: a method for stochastic optimization*.
+    /// - Kaplan et al., 2020: *Scaling laws for neural language models*. Where 6 N D comes from.
+    /// - Hoffmann et al., 2022: *Training compute-optimal large language models*. How many tokens a model of
+    ///   some size should see (Chinchilla).
+    /// - The notebooks `03_training_dynamics`, on rates, warm-up and depth, and `06_speed_of_light`, on
+    ///   what a training step costs on your machine.
+    lesson.try_next(
+        {{"In games.cpp, in teach, read batch.target instead of shift_right(batch.target, bos).",
+          "The loss falls within ten steps, and the model that writes alone gets about one letter in eight "
+          "right: it has learned to copy what it reads. Five claims fail."},
+         {"In games.cpp, in learn, set the smoothing to 0.",
+          "The loss falls to about 0.02, far below the dashed line. The claim about it fails."},
+         {"In games.cpp, in make_model, set .positions = Positions::none.",
+          "Neither game is learned, and attention never finds the anti-diagonal: without positions a letter "
+          "at the end looks like one at the beginning. Two claims fail."}});
   });
 }

@@ -26,15 +26,22 @@ Dataset toy(const Settings& settings) {
                .test = {},
                .unseen = {},
                .watched = {},
-               .dictionary = {}};
+               .dictionary = {},
+               .puzzles = {},
+               .why_puzzling = {}};
   if (french) {
     data.watched = {"The black horse does not want the small red apples.",
                     "Le cheval noir ne veut pas les petites pommes rouges."};
     data.dictionary = {{"horse", "cheval"}, {"black", "noir"}, {"apples", "pommes"}, {"red", "rouges"}};
+    data.puzzles = {"I like the white.", "The king likes the green."};
+    data.why_puzzling = "It never leaves out a noun, and without one nobody knows: le, la or les?";
   } else {
     data.watched = {"The teacher bought two red flowers yesterday.",
                     "선생님은 어제 빨간 꽃 두 송이를 샀어요."};
     data.dictionary = {{"yesterday", "어제"}, {"flowers", "꽃"}, {"two", "두"}, {"bought", "샀어요"}};
+    data.puzzles = {"The cat is at home.", "The teacher is in the library.", "The doctor has coffee."};
+    data.why_puzzling =
+        "It says `there is a cat at home`, but never `the cat is at home`; nor does anybody have a drink.";
   }
   const std::vector<Grammar::WordPair> pairs = grammar.held_out();
   for (Index i = 0; i < 3; ++i) {
@@ -70,9 +77,18 @@ Dataset corpus(const Settings& settings) {
                                          .validation = std::min(validation_sentences, candidates / 20),
                                          .max_words = settings.test_words,
                                          .seed = std::uint64_t(settings.seed)});
-  Dataset data{
-      "source", "target", std::move(split.train), std::move(split.validation), std::move(split.test), {},
-      {},       {}};
+  Dataset data{"source",
+               "target",
+               std::move(split.train),
+               std::move(split.validation),
+               std::move(split.test),
+               {},
+               {},
+               {},
+               {},
+               {}};
+  for (Index i = 0; i < std::min<Index>(50, std::ssize(data.validation)); ++i)
+    data.puzzles.push_back(data.validation[i].source);
   for (const TestSentence& sentence :
        data.validation) {  // one of usual length if there is one, else the last
     data.watched = {sentence.source, sentence.references[0]};
@@ -98,9 +114,47 @@ Vocabularies learn_vocabularies(const Settings& settings, const std::vector<Pair
   return {joint, joint};
 }
 
-std::string tidy_sentence(const std::string& sentence) {
-  std::string tidy = capitalize(normalize_spaces(sentence));
-  if (!tidy.empty() && tidy.find_last_of(".?!") != tidy.size() - 1) tidy += '.';
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = char(c | 0x20);
+  return text;
+}
+
+std::vector<std::string> split_sentences(const std::string& line) {
+  std::vector<std::string> sentences;
+  bool open = false;
+  for (const std::string_view chunk : split_at_spaces(line)) {
+    if (open)
+      sentences.back().append(" ").append(chunk);
+    else
+      sentences.emplace_back(chunk);
+    open = std::string_view(".?!").find(chunk.back()) == std::string_view::npos;
+  }
+  return sentences;
+}
+
+std::string tidy_sentence(const std::string& sentence, const Vocabulary& vocabulary) {
+  const auto is_known = [&](const std::string& word) { return vocabulary.id(word) != Vocabulary::unk; };
+  const std::string text = normalize_spaces(sentence);
+  std::string tidy, word;
+  const auto add_word = [&] {
+    if (word.empty()) return;
+    const std::string lower = lower_case(word), capital = capitalize(lower);
+    const bool starts = tidy.empty();
+    const std::string &first = starts ? capital : lower, &second = starts ? lower : capital;
+    tidy += is_known(first) ? first : is_known(second) ? second : starts ? capitalize(word) : word;
+    word.clear();
+  };
+  for (const Character& c : characters(text)) {
+    if (const Kind k = kind(c.code); k == Kind::letter || (c.code == '\'' && !word.empty())) {
+      word += c.bytes;
+      continue;
+    }
+    add_word();
+    tidy += c.bytes;
+  }
+  add_word();
+  if (!tidy.empty() && std::string_view(".?!").find(tidy.back()) == std::string_view::npos) tidy += '.';
   return tidy;
 }
 

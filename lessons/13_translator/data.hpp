@@ -20,9 +20,11 @@ struct Dataset {
   std::string source_language, target_language;
   std::vector<Pair> train;
   std::vector<TestSentence> validation, test;
-  std::vector<std::string> unseen;  // a few of the combinations that only the test has
-  Pair watched;                     // the pair whose translation is shown during training
-  std::vector<Pair> dictionary;     // its words and their translations, where the order differs
+  std::vector<std::string> unseen;   // a few of the combinations that only the test has
+  Pair watched;                      // the pair whose translation is shown during training
+  std::vector<Pair> dictionary;      // its words and their translations, where the order differs
+  std::vector<std::string> puzzles;  // sentences that may have several translations
+  std::string why_puzzling;          // a sentence; empty for a corpus
 };
 Dataset make_dataset(const Settings& settings);
 
@@ -31,7 +33,11 @@ struct Vocabularies {
 };
 Vocabularies learn_vocabularies(const Settings& settings, const std::vector<Pair>& train);
 
-// A sentence as the toy languages write it: single spaces, a capital first, a full stop at the end.
-std::string tidy_sentence(const std::string& sentence);
+// The sentences of a line: each ends with its full stops, question and exclamation marks.
+std::vector<std::string> split_sentences(const std::string& line);
+// A sentence as the toy languages write it: single spaces, a full stop at the end, and capitals where the
+// vocabulary has them: at the start if it knows the word so, elsewhere in `I` alone.
+std::string tidy_sentence(const std::string& sentence, const Vocabulary& vocabulary);
+std::string lower_case(std::string text);  // the letters of ASCII
 
 }  // namespace attn

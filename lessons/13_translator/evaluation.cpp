@@ -26,7 +26,7 @@ Scores evaluate(Lesson& lesson, const Translator& translator, const Dataset& dat
   const auto is_right = [&](Index i) {
     return std::count(references[i].begin(), references[i].end(), outputs[i]) > 0;
   };
-  lesson.say("The first four of {} test sentences:", outputs.size());
+  lesson.say("The first four of {} test sentences:", grouped(std::ssize(outputs)));
   for (Index i = 0; i < std::min<Index>(4, std::ssize(outputs)); ++i)
     lesson.print("  {} {}\n    {}", is_right(i) ? "✓" : "✗", sources[i], outputs[i]);
   Index wrong = 0;
@@ -39,9 +39,7 @@ Scores evaluate(Lesson& lesson, const Translator& translator, const Dataset& dat
                {{fmt::format("{:.1f}%", scores.exact), fmt::format("{:.2f}", scores.bleu),
                  fmt::format("{:.2f}", scores.chrf)}});
   if (data.target_language == "Korean")
-    lesson.say(
-        "BLEU compares whole words; a Korean word with one wrong ending counts as wrong. chrF2 compares "
-        "letters, and is the fairer one here.");
+    lesson.say("A Korean word carries its endings, so here chrF2 is the fairer of the two.");
   return scores;
 }
 

@@ -83,11 +83,12 @@ Settings recipe_for(const Settings& asked, const std::string& size = "") {
   s.pair = asked.pair, s.corpus = asked.corpus, s.source_file = asked.source_file;
   s.target_file = asked.target_file, s.fast = asked.fast, s.seed = asked.seed;
   if (asked.fast) {
-    s.size = "tiny", s.pairs = 10000, s.test = 200, s.steps = 700, s.batch = 600, s.dropout = 0;
-    s.learning_rate = 1e-2, s.warmup = 40, s.validations = 4;
+    s.pairs = 10000, s.test = 200, s.steps = 700, s.batch = 600, s.warmup = 40, s.validations = 4;
   } else if (!asked.is_toy()) {
-    s.size = "base", s.epochs = 6, s.batch = 2000, s.warmup = 400, s.test = 2000;
+    s.size = "base", s.dropout = 0.1, s.epochs = 6, s.batch = 2000, s.warmup = 400, s.test = 2000;
     s.learning_rate = 2e-3, s.smoothing = 0.1, s.validations = 20, s.beam = 4;
+  } else {
+    s.steps = 1800;
   }
   if (!asked.is_toy()) s.vocabulary = "bpe";
   if (!size.empty()) s.size = size;
@@ -121,9 +122,10 @@ void check(const Settings& s) {
 void take_command(Settings& s, const std::vector<std::string>& words) {
   if (words.empty()) return;
   s.command = words[0];
-  if (s.command != "train" && s.command != "translate" && s.command != "evaluate" && s.command != "resume")
-    throw UsageError(
-        fmt::format("'{}' is not one of train, translate, evaluate, resume; --help tells more", s.command));
+  const std::vector<std::string> commands = {"train", "translate", "words", "evaluate", "resume"};
+  if (std::find(commands.begin(), commands.end(), s.command) == commands.end())
+    throw UsageError(fmt::format(
+        "'{}' is not one of train, translate, words, evaluate, resume; --help tells more", s.command));
   if (s.command != "translate" && words.size() > 1)
     throw UsageError(fmt::format("unexpected '{}' after {}; --help tells more", words[1], s.command));
   if (words.size() == 2 && words[1].empty()) throw UsageError("translate: the sentence is empty");
@@ -171,7 +173,7 @@ Settings completed(Settings asked, const Settings& base) {
 
 Settings read_settings(const std::vector<std::string>& arguments) {
   Settings asked;
-  Options options("13_translator [train | translate [SENTENCE] | evaluate | resume] [options]",
+  Options options("13_translator [train | translate [SENTENCE] | words | evaluate | resume] [options]",
                   "It translates. Learns a language pair, shows what it has learned, and answers.");
   for_each_stored_setting([&](const char* name, auto member, const OptionInfo& info) {
     if (!info.help.empty()) options.add(std::string("--") + name, &(asked.*member), info);
@@ -180,15 +182,19 @@ Settings read_settings(const std::vector<std::string>& arguments) {
               {.value = "SECONDS", .help = "stop training then, to be resumed; 0: never", .at_most = 1e9});
   options.add("--checkpoint", &asked.checkpoint,
               {.value = "PATH", .help = "the model's file; otherwise DIR/13_translator/NAME.safetensors"});
+  options.add("--show", &asked.show,
+              {.help = "with translate: draw where each word of the translation looks"});
   options.add("--overwrite", &asked.overwrite,
               {.help = "train anew, over an unfinished training or a model of other settings"});
   options.add_text(
       "train      learns (the default), saves, tests and draws; Ctrl-C saves, and `train` continues\n"
       "resume     continues that training, with the settings it began with\n"
-      "translate  a sentence, or standard input line by line, or what you type at a prompt\n"
+      "translate  sentences, or standard input line by line, or what you type at a prompt\n"
+      "words      lists the words that a trained model can read\n"
       "evaluate   tests a trained model again, on the sentences that were kept from its training");
   options.add_text(
-      "Defaults are for the toy pairs. With --corpus or --source they are: --vocabulary bpe --size base\n"
+      "Defaults are for the toy pairs. With --corpus or --source they are: --vocabulary bpe --size base "
+      "--dropout 0.1\n"
       "--epochs 6 --batch 2000 --learning-rate 0.002 --warmup 400 --smoothing 0.1 --test 2000 --beam 4.");
   take_command(asked, asked.parse(options, arguments, std::numeric_limits<Index>::max()));
   asked.given = options.given();
@@ -198,7 +204,9 @@ Settings read_settings(const std::vector<std::string>& arguments) {
 }
 
 Settings with_recipe(const Settings& asked) {
-  return completed(asked, recipe_for(asked, was_given(asked, "size") ? asked.size : ""));
+  Settings recipe = recipe_for(asked, was_given(asked, "size") ? asked.size : "");
+  if (was_given(asked, "epochs")) recipe.steps = 0;
+  return completed(asked, recipe);
 }
 
 Settings with_stored(const Settings& asked, const std::string& stored) {

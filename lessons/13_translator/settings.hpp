@@ -1,8 +1,8 @@
 // Settings: the command line of `13_translator`, and the recipes for what it leaves open.
 //
-// A recipe is a set of settings that was tried: for the toy pairs (a minute, or seconds with --fast) and for
-// a corpus of one's own (half an hour). Options override the recipe that fits. The settings that decide a run
-// are kept in its checkpoint: a run that is resumed gives the same numbers as one that never stopped.
+// A recipe is a set of settings that was tried: for the toy pairs (seconds) and for a corpus of one's own
+// (half an hour). Options override the recipe that fits. The settings that decide a run are kept in its
+// checkpoint: a run that is resumed gives the same numbers as one that never stopped.
 #pragma once
 
 #include <string>  // string
@@ -15,9 +15,10 @@ namespace attn {
 
 struct Settings : StandardOptions {
   // What is wanted now.
-  std::string command = "train";   // or translate, evaluate, resume
+  std::string command = "train";   // or translate, words, evaluate, resume
   std::string text;                // to translate; empty: from standard input
   std::string checkpoint;          // empty: see weights_path
+  bool show = false;               // translate: the attention, too
   bool overwrite = false;          // a training may replace another model, or start anew
   double time_limit = 0;           // seconds
   std::vector<std::string> given;  // the options that were written: these win over a recipe and a checkpoint
@@ -27,13 +28,13 @@ struct Settings : StandardOptions {
   // What decides the run, with the seed: for_each_run_setting in settings.cpp explains each.
   std::string pair = "en-fr", corpus, source_file, target_file, vocabulary = "word";
   Index merges = 8000, pairs = 40000, test = 1000, test_words = 10, max_length = 64;
-  std::string size = "small", positions = "rope", norm = "pre";
-  Index d_model = 64, heads = 4, layers = 2, d_ff = 256;
-  double dropout = 0.1;
+  std::string size = "tiny", positions = "rope", norm = "pre";
+  Index d_model = 32, heads = 2, layers = 1, d_ff = 128;
+  double dropout = 0;
   double epochs = 4;
-  Index steps = 0, batch = 1000, warmup = 100, validations = 8;
+  Index steps = 0, batch = 800, warmup = 60, validations = 8;
   std::string schedule = "cosine";
-  double learning_rate = 3e-3, smoothing = 0;
+  double learning_rate = 1e-2, smoothing = 0;
 
   bool is_toy() const { return corpus.empty() && source_file.empty(); }
   bool is_recipe() const;            // as it was tried, but for pair and seed

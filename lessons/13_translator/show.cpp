@@ -1,6 +1,6 @@
 #include "lessons/13_translator/show.hpp"
 
-#include <algorithm>  // find, max_element, stable_sort
+#include <algorithm>  // find, stable_sort
 #include <cmath>      // fabs
 #include <iterator>   // ssize
 
@@ -18,6 +18,8 @@ std::vector<std::string> labels(const Vocabulary& vocabulary, const IntTensor& i
 std::string log_text(double log_probability) {
   return log_probability > -0.005 ? "0" : fmt::format("{:.2f}", log_probability);
 }
+
+const std::string all_heads = "Where it looks, all heads together";
 
 viz::HeatmapOptions map_options(const Look& look, const std::string& title) {
   return {.title = title,
@@ -44,12 +46,14 @@ viz::Matrix Look::mean_weights() const {
 }
 
 bool Look::finds(const std::vector<Pair>& dictionary) const {
-  const viz::Matrix weights = mean_weights();
   for (const Pair& words : dictionary) {
-    const auto row = std::find(written.begin(), written.end(), words.target) - written.begin();
-    if (row == weights.rows) return false;
-    const float* first = &weights.values[row * weights.cols];
-    if (read[std::max_element(first, first + weights.cols) - first] != words.source) return false;
+    const Index row = std::find(written.begin(), written.end(), words.target) - written.begin();
+    if (row == std::ssize(written)) return false;
+    bool found = false;
+    for (const AttentionMap& map : cross)
+      for (Index head = 0; head < map.weights.size(1); ++head)
+        found |= read[argmax(map.weights[0][head][row])[0]] == words.source;
+    if (!found) return false;
   }
   return true;
 }
@@ -71,6 +75,32 @@ Look look_at(const Translator& translator, const Pair& pair) {
   return look;
 }
 
+std::vector<WrittenWord> written_words(const Translator& translator, const std::string& sentence) {
+  TransformerWriter writer(translator.model, translator.encode(sentence));
+  std::vector<WrittenWord> written;
+  int newest = Vocabulary::bos;
+  do {
+    const TopK top = top_k(softmax(writer.next({{1, 1}, {newest}})), 2);  // (1, 2)
+    newest = top.indices(0, 0);
+    written.push_back({newest, translator.target->label(newest), translator.target->label(top.indices(0, 1)),
+                       top.values(0, 0), top.values(0, 1)});
+  } while (newest != Vocabulary::eos && std::ssize(written) < translator.model.config.max_length);
+  return written;
+}
+
+std::string most_puzzling(const Translator& translator, const std::vector<std::string>& sentences) {
+  std::string puzzle;
+  double least = 2;
+  for (const std::string& sentence : sentences)
+    for (const WrittenWord& word : written_words(translator, sentence))
+      if (word.probability < least) least = word.probability, puzzle = sentence;
+  return puzzle;
+}
+
+std::string terminal_look(const Look& look) {
+  return viz::terminal_heatmap(look.mean_weights(), map_options(look, all_heads));
+}
+
 void show_curve(Lesson& lesson, const std::string& name, const History& history) {
   viz::Series training{.name = "training", .smooth = 0.9}, validation{.name = "validation", .points = true};
   for (const TrainPoint& point : history.steps) {
@@ -81,14 +111,15 @@ void show_curve(Lesson& lesson, const std::string& name, const History& history)
     validation.x.push_back(double(point.step));
     validation.y.push_back(point.loss);
   }
-  lesson.picture(name + "-loss.png",
-                 viz::line_chart({training, validation}, {.title = "Learning to translate, " + name,
-                                                          .x_title = "step",
-                                                          .y_title = "cross-entropy per token (nats)",
-                                                          .y_scale = viz::Scale::log10}),
-                 "The losses while it learned, " + name,
-                 "The training loss is measured with dropout (and label smoothing, if any), the validation "
-                 "loss without, on sentences that were held out.");
+  lesson.picture(
+      name + "-loss.png",
+      viz::line_chart({training, validation}, {.title = "Learning to translate, " + name,
+                                               .x_title = "step",
+                                               .y_title = "cross-entropy per token (nats)",
+                                               .y_scale = viz::Scale::log10}),
+      "The losses while it learned, " + name,
+      "The training loss is that of the batch just learned from (with dropout and label smoothing, "
+      "if any), the validation loss that of sentences that were held out.");
 }
 
 void show_attention(Lesson& lesson, const std::string& name, const Look& look) {
@@ -105,8 +136,7 @@ void show_attention(Lesson& lesson, const std::string& name, const Look& look) {
     }
     rows.push_back(viz::row(heads));
   }
-  const viz::HeatmapOptions mean = map_options(look, "Where it looks, all heads together");
-  lesson.heatmap(look.mean_weights(), mean);
+  lesson.heatmap(look.mean_weights(), map_options(look, all_heads));
   lesson.picture(
       name + "-attention.png",
       viz::column(rows,

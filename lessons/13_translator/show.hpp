@@ -13,10 +13,23 @@ struct Look {
 
   // How much each written token looks at each one read, over all heads and layers. (T, S)
   viz::Matrix mean_weights() const;
-  // Does each target word of the dictionary look most at its source word?
+  // Does each target word of the dictionary, in some head, look most at its source word?
   bool finds(const std::vector<Pair>& dictionary) const;
 };
 Look look_at(const Translator& translator, const Pair& pair);
+
+// A word of a greedy translation, how sure the model was of it, and what it would have said instead.
+struct WrittenWord {
+  int token;
+  std::string word, second;
+  double probability, second_probability;
+};
+std::vector<WrittenWord> written_words(const Translator& translator, const std::string& sentence);
+// The sentence over whose translation it hesitates most: that with the least sure word.
+std::string most_puzzling(const Translator& translator, const std::vector<std::string>& sentences);
+
+// The weights of all heads together, for the terminal.
+std::string terminal_look(const Look& look);
 
 void show_curve(Lesson& lesson, const std::string& name, const History& history);
 void show_attention(Lesson& lesson, const std::string& name, const Look& look);

@@ -96,7 +96,8 @@ BeamResult Translator::beam(const std::vector<int>& sentence, const Search& sear
                               .end = Vocabulary::eos,
                               .max_length = model.config.max_length,
                               .width = search.beam,
-                              .length_penalty = search.length_penalty});
+                              .length_penalty = search.length_penalty,
+                              .never = {Vocabulary::pad, Vocabulary::bos}});
 }
 
 Metadata Translator::metadata() const {

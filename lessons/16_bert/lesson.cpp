@@ -14,7 +14,9 @@
 
 #include "core/autograd.hpp"
 #include "lessons/16_bert/data.hpp"
+#include "lessons/16_bert/published.hpp"
 #include "lessons/support/lesson.hpp"
+#include "lessons/support/published.hpp"
 #include "nn/bert.hpp"
 #include "nn/gpt.hpp"
 #include "optim/trainer.hpp"
@@ -567,8 +569,16 @@ void dynamic_masking(Lesson& lesson, const Data& data) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (asks_for_weights(argc, argv)) return fill_gaps(argc, argv);
   return run_lesson(
-      argc, argv, {.name = "16_bert", .question = "What can a model learn by filling in gaps?"},
+      argc, argv,
+      {.name = "16_bert",
+       .question = "What can a model learn by filling in gaps?",
+       .add_options =
+           [](Options& options) {
+             options.add_text(
+                 "With --weights DIR it runs a published BERT instead: see 16_bert --weights DIR --help.");
+           }},
       [](Lesson& lesson) {
         const Data data = load_opinions(lesson.fast ? 1000 : 4000, lesson.fast ? 200 : 600, lesson.seed);
         making_gaps(lesson, data);

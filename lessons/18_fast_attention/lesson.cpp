@@ -1,22 +1,26 @@
-/// Attention compares each token with each: T tokens, T² scores. Twice the text is four times the work, and,
-/// if the matrix of weights is kept, four times the memory. Three answers, which can be combined:
+/// Paste a whole book into a chat, and the model becomes slow, expensive or refuses. Why? Attention
+/// compares each token with each: T tokens make T² scores. Twice the text is four times the work and, if
+/// the matrix of weights is kept, four times the memory. Three answers, which can be combined:
 ///
 /// | answer | how | what comes of it |
 /// |---|---|---|
-/// | tiles | never hold the matrix: read the keys in tiles, keep a running softmax | the same numbers |
+/// | tiles (FlashAttention) | read the keys in tiles, never hold the matrix | the same numbers |
 /// | window | look only at the nearest w keys | T·w instead of T² |
-/// | GQA | several query heads share one head of keys and values | a smaller cache |
+/// | GQA | query heads share keys and values | a smaller cache |
 ///
 /// Letters for sizes: B batch, T queries, S keys, H heads, D the size of a head, w the window.
 #include <algorithm>   // max, min
-#include <chrono>      // steady_clock
-#include <cmath>       // exp, sqrt
+#include <cmath>       // exp, fabs, log, pow, sqrt
+#include <ctime>       // clock_gettime
 #include <functional>  // function
 #include <iterator>    // ssize
 #include <limits>      // infinity
+#include <numeric>     // accumulate
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
+#include "core/parallel.hpp"  // set_thread_count
+#include "lessons/18_fast_attention/pictures.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
 
@@ -32,12 +36,18 @@ double peak_bytes(const std::function<void()>& work) {
   return double(pool_statistics().peak_bytes - before);
 }
 
+// The processor time of this thread, which does not count what others do on the machine; the best of five.
 double seconds_of(const std::function<void()>& work) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+  };
   double best = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < 3; ++round) {
-    const auto start = std::chrono::steady_clock::now();
+  for (int round = 0; round < 5; ++round) {
+    const double start = now();
     work();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, now() - start);
   }
   return best;
 }
@@ -58,17 +68,18 @@ Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index 
 
 /// ## The square
 ///
-/// Every token looks at every token, so each head of each layer has a matrix of T × T weights. To train,
-/// all of them are kept until the gradient comes back. For 12 layers of 12 heads, 4 bytes a weight:
+/// Every token looks at every token, so each head of each layer has a matrix of T × T attention weights
+/// (not parameters: they are computed anew for each text). To train, all of them are kept until the
+/// gradient comes back. For a model with 12 layers of 12 heads, 4 bytes per weight:
 void the_square(Lesson& lesson) {
   std::vector<std::vector<std::string>> rows;
   for (const double T : {1024.0, 8192.0, 65536.0})
-    rows.push_back({fmt::format("{:.0f}", T), fmt::format("{:.0f} million", T * T / 1e6),
+    rows.push_back({viz::format_fixed(T, 0), viz::format_fixed(T * T / 1e6, 0) + " million",
                     size_text(12 * 12 * T * T * 4)});
-  lesson.table({"T", "weights of one head", "weights of the model"}, rows);
+  lesson.table({"T", "attention weights of one head", "bytes for all 144 heads"}, rows);
 
-  /// And measured: one head of 32 channels, computed step by step. Every number of this library comes from a
-  /// pool that counts, so the worst moment is known to the byte:
+  /// And measured: one head of 32 channels, computed step by step as in lesson 06. All tensors of this
+  /// library live in a pool that counts, so the worst moment is known to the byte:
   const NoGrad no_grad;
   Rng rng(lesson.seed);
   rows.clear();
@@ -130,9 +141,10 @@ double whole_row(const std::vector<double>& scores, const std::vector<double>& v
 
 /// ## A softmax that reads its row once
 ///
-/// The matrix is only a step on the way: what is wanted is a sum of values. Softmax seems to need the whole
-/// row first (its maximum and its sum), but two parts of a row, each with a maximum m, a sum ℓ of exp(s −
-/// m) and a sum o of exp(s − m) v of its own, can be merged into one:
+/// The matrix is only a step on the way: what is wanted is a weighted sum of values. Softmax seems to need
+/// the whole row first, its maximum and its sum. But it can be computed *online*, while the row is being
+/// read (Milakov and Gimelshein, 2018). Two parts of a row, each with a maximum m, a sum ℓ of exp(s − m)
+/// and a sum o of exp(s − m) v of its own, can be merged into one:
 ///
 /// $$ m = max(m_a, m_b) $$
 ///
@@ -142,9 +154,11 @@ double whole_row(const std::vector<double>& scores, const std::vector<double>& v
 void online_softmax(Lesson& lesson) {
   const std::vector<std::string> words = {"the", "cat", "drank", "milk", "because", "it"};
   const std::vector<double> scores = {0.2, 2.4, 0.5, 1.1, 0.1, 3.0};
-  const std::vector<double> alive = {0.0, 1.0, 0.1,
-                                     0.0, 0.0, 0.2};  // one value a word, so that it can be followed
-  lesson.say("`it` looks at six words, two at a time; each hands over one number, how alive it is:");
+  const std::vector<double> alive = {0.0, 1.0, 0.1, 0.0, 0.0, 0.2};  // one value per word
+  lesson.say(
+      "`it` looks at six words, two at a time; each hands over one number, how alive it is. `× before` is "
+      "what all "
+      "that was read before shrinks by, `× tile` what the new tile shrinks by:");
   std::vector<std::vector<std::string>> rows;
   Part row;
   for (Index begin = 0; begin < 6; begin += 2) {
@@ -158,10 +172,10 @@ void online_softmax(Lesson& lesson) {
                     fmt::format("{:.3f}", row.sum), fmt::format("{:.3f}", row.output),
                     fmt::format("{:.3f}", row.output / row.sum)});
   }
-  lesson.table({"tile", "scores", "m", "shrinks what was read", "and the tile", "ℓ", "o", "o / ℓ"}, rows);
-  /// Before the first tile there is nothing to shrink. The second has no larger score: it shrinks itself, by
-  /// exp(1.1 − 2.4). The third one has, so all that came before is multiplied by exp(2.4 − 3.0). At every
-  /// moment o / ℓ is right for the words read so far.
+  lesson.table({"tile", "scores", "m", "× before", "× tile", "ℓ", "o", "o / ℓ"}, rows);
+  /// Before the first tile there is nothing to shrink. The second has no larger score: it shrinks itself,
+  /// by exp(1.1 − 2.4). The third one has, so all that came before is multiplied by exp(2.4 − 3.0). At
+  /// every moment o / ℓ is right for the words read so far.
   const double whole = whole_row(scores, alive), tiles = in_tiles(scores, alive, 2);
   lesson.claim(std::fabs(whole - tiles) < 1e-12, "the whole row gives {:.6f}, three tiles give {:.6f}", whole,
                tiles);
@@ -198,9 +212,11 @@ Tensor tiled_attention(const Tensor& q, const Tensor& k, const Tensor& v, Index 
 
 /// ## Attention in tiles
 ///
-/// The same with vectors for values and for every query: the output itself is the running o. Queries T =
-/// 33, keys S = 50, heads of 8; what is held besides the output is a tile of scores per query, not all
-/// 1,650.
+/// Now with vectors for values, and for all queries at once: the output itself is the running o. This is
+/// the idea of **FlashAttention** (Dao et al., 2022). A block of queries and a block of keys are small
+/// enough to stay in the fast memory next to the arithmetic (a processor's cache, a GPU's shared memory);
+/// their scores are computed, used and forgotten there. For T = 33 queries, S = 50 keys and heads of 8, all
+/// scores would be 1,650 numbers; held at a time are:
 void tiles(Lesson& lesson) {
   const NoGrad no_grad;
   Rng rng(lesson.seed);
@@ -220,6 +236,10 @@ void tiles(Lesson& lesson) {
   }
   lesson.table({"tile", "scores held", "difference from the whole row"}, rows);
   lesson.claim(worst < 1e-5, "any tile gives the same numbers: largest difference {:.1e}", worst);
+  lesson.picture(
+      "tiles.png", tiles_picture(), "The tiles of FlashAttention",
+      "Only the orange tile exists at this moment. Grey tiles are done: what is left of them are m, "
+      "ℓ and o, one row for each query. The matrix Q Kᵀ is never written to memory.");
 }
 
 struct Cost {
@@ -238,17 +258,16 @@ Cost cost_of(const std::function<Tensor()>& forward) {
 }
 
 /// ## Time and memory against length
+///
+/// The op `attention` of core/ops.hpp does this at full speed, in tiles of 96 queries by 128 keys, each a
+/// small matrix product. For training it keeps one number per query (m + log ℓ) and computes every tile
+/// again on the way back: more arithmetic, far less memory. Measured with 4 heads of 32, memory at the
+/// worst moment, time of one thread of the processor:
 void against_length(Lesson& lesson) {
   const Index heads = 4, D = 32;
-  lesson.say(
-      "The op `attention` of core/ops.hpp is this idea at full speed: tiles of 96 queries by 128 keys that "
-      "stay in the processor's cache, each a small matrix product. For training it keeps one number a query "
-      "(m + log ℓ) and computes every tile again on the way back: more arithmetic, far less memory. {} heads "
-      "of {}:",
-      heads, D);
   Rng rng(lesson.seed);
-  std::vector<Index> lengths = {128, 256, 512};
-  if (!lesson.fast) lengths.insert(lengths.end(), {1024, 2048});
+  std::vector<Index> lengths = {128, 256, 512, 1024};
+  if (!lesson.fast) lengths.push_back(2048);
   std::vector<std::vector<std::string>> rows;
   std::vector<double> T_axis, plain_bytes, fused_bytes, plain_training, fused_training, plain_time,
       fused_time;
@@ -286,8 +305,18 @@ void against_length(Lesson& lesson) {
                lengths[last - 1], lengths[last], plain_growth, fused_growth);
   lesson.claim(plain_training[last] > 4 * fused_training[last], "at T = {} that is {:.0f} times less memory",
                lengths[last], plain_training[last] / fused_training[last]);
-  /// The time still grows with T²: no comparison was left out. It is shorter for long texts, because scores
-  /// that stay in the processor's cache need not travel to memory and back.
+  const auto quadratic = [&](const std::vector<double>& time) {  // over the whole range, as it is measured
+    const double power = std::log(time[last] / time[0]) / std::log(T_axis[last] / T_axis[0]);
+    return power > 1.5 && power < 2.7;
+  };
+  lesson.claim(quadratic(plain_time) && quadratic(fused_time),
+               "the time of both still grows about as T²: no comparison was left out");
+
+  /// For long texts tiles are faster all the same, because scores that stay in the cache need not travel to
+  /// memory and back. GPUs, where arithmetic is fast and memory far away, are what FlashAttention was made
+  /// for.
+  std::vector<double> square;  // what grows exactly as T², through the last measurement
+  for (const double T : T_axis) square.push_back(plain_time[last] * 2 * std::pow(T / T_axis[last], 2));
   const viz::Image memory = viz::line_chart({{.name = "plain", .y = plain_bytes, .x = T_axis, .points = true},
                                              {.name = "tiled", .y = fused_bytes, .x = T_axis, .points = true},
                                              {.name = "plain, training",
@@ -308,18 +337,20 @@ void against_length(Lesson& lesson) {
                                              .x_scale = viz::Scale::log2,
                                              .y_scale = viz::Scale::log10,
                                              .width = 560});
-  const viz::Image time = viz::line_chart({{.name = "plain", .y = plain_time, .x = T_axis, .points = true},
-                                           {.name = "tiled", .y = fused_time, .x = T_axis, .points = true}},
-                                          {.title = "Time, forward",
-                                           .x_title = "tokens T",
-                                           .y_title = "milliseconds",
-                                           .x_scale = viz::Scale::log2,
-                                           .y_scale = viz::Scale::log10,
-                                           .width = 560});
+  const viz::Image time =
+      viz::line_chart({{.name = "plain", .y = plain_time, .x = T_axis, .points = true},
+                       {.name = "tiled", .y = fused_time, .x = T_axis, .points = true},
+                       {.name = "T²", .y = square, .x = T_axis, .dashed = true, .color = 7}},
+                      {.title = "Processor time, forward",
+                       .x_title = "tokens T",
+                       .y_title = "milliseconds",
+                       .x_scale = viz::Scale::log2,
+                       .y_scale = viz::Scale::log10,
+                       .width = 560});
   lesson.picture(
       "against_length.png", viz::row({memory, time}), "Time and memory against T",
-      "Both axes are logarithmic, so a slope is a power: in memory `plain` is twice as steep (T²) as `tiled` "
-      "(T); in time both are T², and `tiled` is lower where T is large.");
+      "Both axes are logarithmic, so a slope is a power. In memory `plain` is twice as steep (T²) as `tiled` "
+      "(T). In time both are parallel to the dashed line, T².");
 }
 
 // Which outputs move when token 0 changes, after each of `layers` layers of causal attention in a window.
@@ -339,13 +370,12 @@ Tensor reach(Index T, Index window, Index layers, Rng& rng) {
 }
 
 /// ## A sliding window
+///
+/// If most of what a word needs is near, look only there: query i sees key j if 0 ≤ i − j < w, itself and
+/// the w − 1 tokens before it. That is no longer the same model, but it costs T·w. Mistral 7B (Jiang et
+/// al., 2023) does this with w = 4,096. For T = 16, w = 4:
 void windows(Lesson& lesson) {
   const Index T = 16, window = 4, layers = 4;
-  lesson.say(
-      "If most of what a word needs is near, look only there: query i sees key j if 0 ≤ i − j < w, itself "
-      "and the w − 1 tokens before it. That is not the same model any more, but its cost is T·w. For T = {}, "
-      "w = {}:",
-      T, window);
   const auto visible = [&](Index w) {
     Tensor map = mask_bias({.causal = true, .window = w}, 1, T, T);  // (1, 1, T, T): 0 or -inf
     for (Index i = 0; i < map.numel(); ++i) map.data()[i] = map.data()[i] == 0 ? 1 : 0;
@@ -365,12 +395,15 @@ void windows(Lesson& lesson) {
   for (Index layer = 0; layer <= layers; ++layer)
     for (Index t = 0; t < T; ++t)
       as_far_as_said = as_far_as_said && (moved(layer, t) != 0) == (t <= layer * (window - 1));
-  /// Far tokens are not lost, only further away: layer 1 hands on what layer 2 passes further. Token 0 is
-  /// changed; which outputs move?
+  /// Far tokens are not lost, only further away: what layer 1 has read, layer 2 passes on. Change token 0,
+  /// and see which outputs move:
   std::vector<std::string> names = {"input"};
   for (Index layer = 1; layer <= layers; ++layer) names.push_back(fmt::format("layer {}", layer));
-  lesson.heatmap(matrix_of(moved), {.title = "moved by token 0", .row_labels = names, .low = 0, .high = 1});
-  lesson.claim(as_far_as_said, "after L layers a change has come exactly L·(w − 1) places far: {} after {}",
+  lesson.heatmap(
+      matrix_of(moved),
+      {.title = "1: moved by token 0", .x_title = "position", .row_labels = names, .low = 0, .high = 1});
+  lesson.claim(as_far_as_said,
+               "after L layers a change has come exactly L·(w − 1) positions far: {} after {}",
                std::min(layers * (window - 1), T - 1), layers);
   const auto map = [&](const Tensor& matrix, const std::string& title) {
     return viz::heatmap(matrix_of(matrix), {.title = title,
@@ -381,18 +414,19 @@ void windows(Lesson& lesson) {
                                             .color_bar = false,
                                             .cell = 16});
   };
-  lesson.picture("window.png",
-                 viz::row({map(causal, "causal"), map(narrow, fmt::format("window of {}", window)),
-                           viz::heatmap(matrix_of(moved), {.title = "moved by token 0",
-                                                           .x_title = "position",
-                                                           .row_labels = names,
-                                                           .low = 0,
-                                                           .high = 1,
-                                                           .color_bar = false,
-                                                           .cell = 16})}),
-                 "A sliding window",
-                 "Yellow is seen. Left and middle: what each query sees, T²/2 cells against a band of T·w; "
-                 "right: the staircase by which a change at token 0 still travels, w − 1 places a layer.");
+  lesson.picture(
+      "window.png",
+      viz::row({map(causal, "causal"), map(narrow, fmt::format("window of {}", window)),
+                viz::heatmap(matrix_of(moved), {.title = "moved by token 0",
+                                                .x_title = "position",
+                                                .row_labels = names,
+                                                .low = 0,
+                                                .high = 1,
+                                                .color_bar = false,
+                                                .cell = 16})}),
+      "A sliding window",
+      "Yellow is seen. Left and middle: what each query sees, T²/2 cells against a band of T·w; "
+      "right: the staircase by which a change at token 0 still travels, w − 1 positions per layer.");
 
   const NoGrad no_grad;
   std::vector<std::vector<std::string>> rows;
@@ -402,21 +436,22 @@ void windows(Lesson& lesson) {
     const Tensor x = normal({1, n, 64}, rng);
     const double full = seconds_of([&] { attention(x, x, x, {.mask = {.causal = true}}); });
     const double near = seconds_of([&] { attention(x, x, x, {.mask = {.causal = true, .window = 128}}); });
-    rows.push_back(
-        {fmt::format("{}", n), fmt::format("{:.2f} ms", 1e3 * full), fmt::format("{:.2f} ms", 1e3 * near)});
+    rows.push_back({viz::format_fixed(double(n), 0), fmt::format("{:.2f} ms", 1e3 * full),
+                    fmt::format("{:.2f} ms", 1e3 * near)});
   }
-  /// What it buys in time, one head of 64, a window of 128 (tiles outside of it are never computed):
-  lesson.table({"T", "causal, all", "causal, window 128"}, rows);
+  /// What it buys in time, with one head of 64 and a window of 128 (tiles outside of it are never
+  /// computed):
+  lesson.table({"time for T", "causal, all", "causal, window 128"}, rows);
 }
 
 /// ## Fewer keys and values
 ///
-/// A model that writes keeps the keys and values of everything so far (the cache of lesson 14). For long
-/// texts the cache, not the weights, fills the memory, and reading it is the time of a step. In
-/// grouped-query attention (GQA) several query heads share one head of keys and values; in multi-query
-/// attention (MQA) all do:
+/// A model that writes keeps the keys and values of everything so far (the *cache* of lesson 14). For long
+/// texts the cache, not the weights, fills the memory, and reading it takes most of the time of a step. In
+/// *multi-query attention* (MQA; Shazeer, 2019) all query heads share one head of keys and values; in
+/// *grouped-query attention* (GQA; Ainslie et al., 2023; Llama's) groups of query heads share one each:
 ///
-/// $$ cache = 2 (keys and values) · layers · T · kv heads · D · bytes a number $$
+/// $$ cache = 2 (keys and values) · layers · T · kv heads · D · bytes per number $$
 void shared_heads(Lesson& lesson) {
   const NoGrad no_grad;
   const Index heads = 8, C = 64, written = 100;
@@ -441,18 +476,16 @@ void shared_heads(Lesson& lesson) {
   }
   lesson.say(
       "Measured here: one layer of {} heads of {} after {} tokens. Beside it, by the same formula, a model "
-      "of 32 layers with 32 heads of 128 after 8,192 tokens, 2 bytes a number (32, 8 and 1 kv heads):",
+      "of 32 layers with 32 heads of 128 after 8,192 tokens, 2 bytes per number (32, 8 and 1 kv heads):",
       heads, C / heads, written);
   lesson.table({"keys and values", "heads / kv heads", "this cache", "the large one"}, rows);
   lesson.claim(measured[0] == 4 * measured[1] && measured[0] == 8 * measured[2],
                "2 kv heads instead of 8 make the cache {:.0f} times smaller, 1 makes it {:.0f} times",
                measured[0] / measured[1], measured[0] / measured[2]);
-  lesson.picture("cache.png",
-                 viz::bar_chart({"8 kv heads", "2 (GQA)", "1 (MQA)"},
-                                {measured[0] / 1e3, measured[1] / 1e3, measured[2] / 1e3},
-                                {.title = "The cache of one layer after 100 tokens", .value_title = "KB"}),
-                 "What sharing keys and values saves",
-                 "Eight query heads each time; only what is remembered shrinks.");
+  lesson.picture(
+      "grouping.png", grouping_picture(), "MHA, GQA and MQA",
+      "Eight query heads each time. Only keys and values are kept for later tokens, so the fewer of "
+      "them, the smaller the cache.");
 
   Rng rng(lesson.seed);
   const Tensor q = normal({1, 17, C}, rng), k = normal({1, 17, 16}, rng), v = normal({1, 17, 16}, rng);
@@ -466,15 +499,98 @@ void shared_heads(Lesson& lesson) {
   lesson.claim(difference < 1e-5,
                "GQA is MQA, group by group: two groups of four query heads give the same, difference {:.0e}",
                difference);
+}
+
+/// ## Further ways
+///
+/// **Sparse attention** chooses other cells of the square than a plain window. *Longformer* (Beltagy et
+/// al., 2020) adds a few *global* tokens that see all and are seen by all; *BigBird* (Zaheer et al., 2020)
+/// adds random cells as well, so that any two tokens are only a few steps apart:
+void further_ways(Lesson& lesson) {
+  const Index T = 32, near = 2, global = 2;
+  Rng rng(lesson.seed);
+  viz::Matrix window(T, T), longformer(T, T), bigbird(T, T);
+  for (Index i = 0; i < T; ++i)
+    for (Index j = 0; j < T; ++j) {
+      window(i, j) = std::abs(i - j) <= near;
+      longformer(i, j) = window(i, j) != 0 || i < global || j < global;
+      bigbird(i, j) = longformer(i, j) != 0 || rng.below(12) == 0;
+    }
+  const auto cells = [](const viz::Matrix& map) {
+    return std::accumulate(map.values.begin(), map.values.end(), 0.0);
+  };
+  const auto map = [](const viz::Matrix& matrix, const std::string& title) {
+    return viz::heatmap(matrix, {.title = title,
+                                 .x_title = "keys",
+                                 .y_title = "queries",
+                                 .low = 0,
+                                 .high = 1,
+                                 .color_bar = false,
+                                 .cell = 9});
+  };
+  lesson.table({"of 1,024 cells", "window", "Longformer", "BigBird"},
+               {{"looked at", fmt::format("{:.0f}", cells(window)), fmt::format("{:.0f}", cells(longformer)),
+                 fmt::format("{:.0f}", cells(bigbird))}});
+  lesson.picture("sparse.png",
+                 viz::row({map(window, "window"), map(longformer, "Longformer"), map(bigbird, "BigBird")}),
+                 "Sparse attention",
+                 "Yellow cells are computed. Rows and columns that are all yellow belong to global tokens.");
+
+  /// **Linear attention** (Katharopoulos et al., 2020) leaves out the exponential. With scores φ(q) · φ(k),
+  /// where φ is some positive function of each vector, the products can be made in another order, and no T
+  /// × T matrix appears at all:
+  ///
+  /// $$ (φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V)        T² D against T D² $$
+  const NoGrad no_grad;
+  const Index D = 16, long_T = 512;
+  const auto positive = [](const Tensor& x) { return relu(x) + real(0.1); };
+  const Tensor q = positive(normal({long_T, D}, rng)), k = positive(normal({long_T, D}, rng)),
+               v = normal({long_T, D}, rng);
+  const Tensor weights = matmul(q, k, Transpose::second);  // (T, T)
+  const Tensor square = matmul(weights, v) / sum(weights, 1, true),
+               linear = matmul(q, matmul(k, v, Transpose::first)) /
+                        matmul(q, reshape(sum(k, 0), {D, 1}));  // nothing larger than (T, D)
+  const double difference = max_difference(square, linear);
+  lesson.claim(
+      difference < 1e-4,
+      "both orders agree (difference {:.0e}): {} multiply-adds for the scores of {} tokens, or {} for "
+      "φ(K)ᵀ V",
+      difference, viz::format_fixed(double(long_T * long_T * D), 0), long_T,
+      viz::format_fixed(double(long_T * D * D), 0));
+
+  /// What is lost is the exponential, with which a query can single out one key.
+  ///
+  /// **Paged attention** (Kwon et al., 2023; the program vLLM) changes no numbers, only where the cache
+  /// lives. A server does not know how long an answer will get, and if it reserves room for the longest for
+  /// every user, most of it stays empty. So the cache is cut into pages that are handed out as a text
+  /// grows, as an operating system does with memory:
+  const Index most = 2048, page = 16, users = 64;
+  double tokens = 0, paged = 0;
+  for (Index user = 0; user < users; ++user) {
+    const Index length =
+        1 + Index(double(most) * std::pow(rng.uniform(), 3.0));  // many short texts, a few long
+    tokens += double(length);
+    paged += double((length + page - 1) / page * page);
+  }
+  const double reserved = double(users * most);
+  lesson.claim(
+      paged < 1.1 * tokens && reserved > 2 * tokens,
+      "of {} users with texts of up to {} tokens, reserved room is used to {:.0f}%, pages of {} to {:.0f}%",
+      users, viz::format_fixed(double(most), 0), 100 * tokens / reserved, page, 100 * tokens / paged);
 
   /// ## What each buys
-  lesson.table({"", "the same numbers?", "work", "memory in training", "cache"},
-               {{"plain", "yes", "T²", "T²", "T · H"},
-                {"tiles", "yes", "T²", "T", "T · H"},
-                {"window w", "no: sees less", "T · w", "T, in tiles", "w · H"},
-                {"GQA", "no: fewer keys to learn", "T²", "T, in tiles", "T · kv heads"}});
-  /// Tiles cost nothing in quality, so everybody uses them. A window and GQA change the model and have to be
-  /// trained in; they are often used together, the window in some layers only.
+  ///
+  /// | | the same numbers? | work | memory in training | cache |
+  /// |---|---|---|---|---|
+  /// | plain | yes | T² | T² | T · H |
+  /// | tiles | yes | T² | T | T · H |
+  /// | window w | no: sees less | T · w | T, in tiles | w · H |
+  /// | GQA | no: fewer keys to learn | T² | T, in tiles | T · kv heads |
+  /// | linear | no: no softmax | T · D | T | D² · H, whatever T |
+  /// | pages | yes | T² | does not apply | T · H, none reserved |
+  ///
+  /// Tiles and pages change no result, so nearly all programs use them. The others change the model and
+  /// have to be trained in; they are often combined, with a window in some layers only.
 }
 
 }  // namespace
@@ -483,17 +599,39 @@ int main(int argc, char** argv) {
   return run_lesson(
       argc, argv, {.name = "18_fast_attention", .question = "Why does length hurt, and what can be done?"},
       [](Lesson& lesson) {
+        set_thread_count(1);  // so that the time of this thread is all the time there is
         the_square(lesson);
         online_softmax(lesson);
         tiles(lesson);
         against_length(lesson);
         windows(lesson);
         shared_heads(lesson);
+        further_ways(lesson);
+        /// ## Check yourself
+        ///
+        /// - **What is FlashAttention for?** It computes exactly the same attention without ever holding
+        ///   the T × T matrix, so memory grows with T instead of T², and less time is spent moving numbers.
+        /// - **What goes in, what comes out?** As in lesson 06: queries (T, D), keys and values (S, D),
+        ///   output (T, D). Kept between tiles are m and ℓ (T) and o (T, D).
+        /// - **What goes wrong** without the rescaling? Every tile was measured against a maximum of its
+        ///   own; added up as they are, tiles with small scores count too much.
+        ///
+        /// ## Read on
+        ///
+        /// - Dao et al., 2022: *FlashAttention: fast and memory-efficient exact attention with
+        ///   IO-awareness*.
+        /// - Beltagy, Peters and Cohan, 2020: *Longformer: the long-document transformer*.
+        /// - Ainslie et al., 2023: *GQA: training generalized multi-query transformer models from
+        ///   multi-head checkpoints*.
+        /// - Kwon et al., 2023: *Efficient memory management for large language model serving with
+        ///   PagedAttention*.
+        /// - The notebook `06_speed_of_light`: how near a training step comes to what the machine can do.
         lesson.try_next(
             {{"In tiled_attention, leave out both `* shrink`.",
               "The claim of `Attention in tiles` breaks for every tile but 50, where all keys come at once."},
              {"In windows, make the window 6.",
-              "More comparisons, and a change travels 5 places a layer: after 3 layers it is everywhere."},
+              "More comparisons, and a change travels 5 positions per layer: after 3 layers it is "
+              "everywhere."},
              {"In against_length, make D 128 instead of 32.",
               "The tiled way needs four times the memory, for its output is four times as wide; the plain "
               "one hardly more at large T, for T × T does not know D."}});

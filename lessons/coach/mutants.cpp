@@ -282,8 +282,7 @@ std::string mutants_header(const std::string& folder) {
   // types. As a system header it is spared warnings: wrong code may well deserve them.
   std::string out = fmt::format("// Made from {} and the solution beside it.\n#pragma once\n", file);
   for (const std::string& include : solution.includes) out += include + "\n";
-  return out +
-         more_includes +
+  return out + more_includes +
          "#include \"lessons/coach/grading.hpp\"\n"
          "#pragma GCC system_header\n"
          "namespace exercise::solution {\n" +

@@ -24,7 +24,8 @@ int thrown_depth = 0;
 
 }  // namespace
 
-// As in lessons/coach/answering.cpp, Note [Catching the throw]: when an exception is caught, its stack is gone.
+// As in lessons/coach/answering.cpp, Note [Catching the throw]: when an exception is caught, its stack
+// is gone.
 using Throw = void(void* exception, void* type, void (*destroy)(void*));
 extern "C" __attribute__((visibility("default"))) Throw note_throw __asm__("__cxa_throw");
 extern "C" void note_throw(void* exception, void* type, void (*destroy)(void*)) {

@@ -142,7 +142,8 @@ void show_mistake(Lesson& lesson, const Parts& mistaken, const Trained& without,
                                  .row_labels = text.row_labels,
                                  .column_labels = text.column_labels,
                                  .low = 0,
-                                 .high = 1});
+                                 .high = 1,
+                                 .cell = matrix.rows > 20 ? 8 : 0});
   };
   if (without.map.rows && with.map.rows) {
     pictures.push_back(map(without.map, text.map_title));

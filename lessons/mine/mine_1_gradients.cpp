@@ -1,7 +1,7 @@
-/// Lesson 04 trained a small network to tell two spirals apart, with the library's ops. Now the library does none
-/// of the work: the products and sums of the forward pass, every gradient of the backward pass, the loss and Adam
-/// are the functions that you wrote in exercises 01, 02 and 04. What you have not written yet is ours, and the
-/// table says so.
+/// Lesson 04 trained a small network to tell two spirals apart, with the library's ops. Now the library does
+/// none of the work: the products and sums of the forward pass, every gradient of the backward pass, the loss
+/// and Adam are the functions that you wrote in exercises 01, 02 and 04. What you have not written yet is
+/// ours, and the table says so.
 #include <cmath>  // cos, sin
 
 #include "core/autograd.hpp"
@@ -161,8 +161,8 @@ void spirals_by_parts(Lesson& lesson, const mine::Parts& parts, const mine::Mist
 
   /// ## What your parts cost
   ///
-  /// The same call, once to your function and once to ours. Yours is compiled with optimisation and without the
-  /// checks of `make check`; what is left is the way the loops are written.
+  /// The same call, once to your function and once to ours. Yours is compiled with optimisation and without
+  /// the checks of `make check`; what is left is the way the loops are written.
   mine::show_times(lesson, parts);
 }
 

@@ -1,7 +1,7 @@
-/// A translator that the library has trained looks back at the English sentence while it writes French: that is the
-/// picture at the top of the README. Here the same weights go through your code: your masks say what may be seen,
-/// your heads cut the channels, your scores and your masked softmax make the weights. If every number is the
-/// library's, so is the picture.
+/// A translator that the library has trained looks back at the English sentence while it writes French: that
+/// is the picture at the top of the README. Here the same weights go through your code: your masks say what
+/// may be seen, your heads cut the channels, your scores and your masked softmax make the weights. If every
+/// number is the library's, so is the picture.
 #include <algorithm>   // max
 #include <cmath>       // fabs
 #include <filesystem>  // exists
@@ -108,8 +108,8 @@ void attention_by_parts(Lesson& lesson, const mine::Parts& parts, const mine::Mi
   const mine::TranslatorTask task(lesson.seed, lesson.fast);
   const Translator translator = trained_translator(lesson, task);
   const TwoSentences both = two_sentences(translator, task.data.watched);
-  /// Two sentences in one batch, the second filled up with <pad>. Your `padding_mask` and `decoder_mask` hide what no
-  /// word may look at.
+  /// Two sentences in one batch, the second filled up with <pad>. Your `padding_mask` and `decoder_mask` hide
+  /// what no word may look at.
   lesson.print("  {}\n  {}", task.data.watched.source, task.data.watched.target);
   const Seen yours = by_parts(parts, translator, both);
   AttentionMaps ours;

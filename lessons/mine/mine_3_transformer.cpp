@@ -1,7 +1,7 @@
 /// Everything that a Transformer needs in order to learn is now among your functions: the products and their
 /// gradients, the embedding's gradient, sinusoids, scores, the masked softmax, heads, the norm, the layers of
-/// encoder and decoder, the shift, the smoothed loss, clipping, the schedule and Adam. Put together they make an
-/// encoder-decoder as in the paper, and it learns lesson 12's game: to write a row of letters backwards.
+/// encoder and decoder, the shift, the smoothed loss, clipping, the schedule and Adam. Put together they make
+/// an encoder-decoder as in the paper, and it learns lesson 12's game: to write a row of letters backwards.
 #include <cmath>  // exp
 
 #include "core/autograd.hpp"
@@ -26,7 +26,8 @@ struct Game {
   std::uint64_t seed;
 };
 
-// Rows of fresh letters, and the same backwards with <eos> at the end. All are of one length, so nothing is padded.
+// Rows of fresh letters, and the same backwards with <eos> at the end. All are of one length, so nothing
+// is padded.
 struct GameBatch {
   IntTensor source, target, lengths;  // (B, S), (B, S + 1), (B)
 };
@@ -191,8 +192,8 @@ void reverse_by_parts(Lesson& lesson, const mine::Parts& parts, const mine::Mist
 
   /// ## The anti-diagonal
   ///
-  /// To write letter t, the decoder has to look at the letter as far from the end. Nobody told it: your gradients
-  /// did.
+  /// To write letter t, the decoder has to look at the letter as far from the end. Nobody told it: your
+  /// gradients did.
   viz::HeatmapGrid grid{.columns = 3};
   for (const auto& [step, map] : shown.looks) {
     grid.names.push_back(fmt::format("step {}", step));

@@ -1,7 +1,8 @@
-/// Lesson 13 trained a translator with the library. Now yours: the same toy language pair, and every step from the
-/// padded batch to the printed sentence is made of your functions. Batches come from your `pad_rows` and `dictate`,
-/// masks from `three_masks`, positions from `rotate_pairs`; the blocks, the attention, the loss and the optimizer
-/// are yours, and so are the two ways of choosing a sentence and the score that judges it.
+/// Lesson 13 trained a translator with the library. Now yours: the same toy language pair, and every step
+/// from the padded batch to the printed sentence is made of your functions. Batches come from your
+/// `pad_rows` and `dictate`, masks from `three_masks`, positions from `rotate_pairs`; the blocks, the
+/// attention, the loss and the optimizer are yours, and so are the two ways of choosing a sentence and the
+/// score that judges it.
 #include "core/autograd.hpp"
 #include "lessons/mine/milestone.hpp"
 #include "lessons/mine/translating.hpp"
@@ -23,12 +24,12 @@ Translations translate(const mine::Parts& parts, const Translator& translator,
   Translations done;
   for (const std::string& sentence : sentences) {
     const PartsWriter writer(parts, translator, translator.encode(sentence));
-    const int limit = 30;
+    const int limit = int(translator.model.config.max_length);
     const auto greedily = [&](const std::vector<int>& written) { return writer.scores(written); };
     done.greedy.push_back(translator.target->decode(parts.write_greedily(greedily, limit)));
     if (std::ssize(done.beam) == with_beam) continue;
     const auto surely = [&](const std::vector<int>& written) { return writer.log_probabilities(written); };
-    done.beam.push_back(translator.target->decode(parts.search_beam(surely, 3, limit, 0.6)));
+    done.beam.push_back(translator.target->decode(parts.search_beam(surely, 3, limit / 2, 0.6)));
   }
   return done;
 }

@@ -1,6 +1,6 @@
-/// The last milestone: a GPT that is yours from the bytes to the text it writes. Your byte pair encoding cuts small
-/// stories into tokens, your windows make a batch of them, your blocks with your causal mask read it, your
-/// gradients and your Adam train it; your `gpt_logits`, `generate` and `cached_step` write.
+/// The last milestone: a GPT that is yours from the bytes to the text it writes. Your byte pair encoding cuts
+/// small stories into tokens, your windows make a batch of them, your blocks with your causal mask read it,
+/// your gradients and your Adam train it; your `gpt_logits`, `generate` and `cached_step` write.
 #include <algorithm>  // max_element
 #include <chrono>     // steady_clock
 #include <cmath>      // exp
@@ -34,7 +34,8 @@ struct Task {
   Index vocabulary() const { return 256 + merge_count; }
 };
 
-// Merges are learned from the beginning of the text, one after the other: the most frequent pair becomes a token.
+// Merges are learned from the beginning of the text, one after the other: the most frequent pair becomes
+// a token.
 Task make_task(const mine::Parts& parts, std::uint64_t seed, bool fast) {
   Task task{seed, fast ? 40 : 700, fast ? 4 : 12, fast ? 20 : 60};
   for (const std::string& story : small_stories(fast ? 60 : 600, seed)) task.text += story + "\n";

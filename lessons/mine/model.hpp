@@ -1,5 +1,5 @@
-// The models of the library, computed by parts. The weights are the library's own layers (nn/), so that the same
-// model can be computed both ways and compared; only what is done with them is put together from parts.
+// The models of the library, computed by parts. The weights are the library's own layers (nn/), so that the
+// same model can be computed both ways and compared; only what is done with them is put together from parts.
 #pragma once
 
 #include "lessons/mine/ops.hpp"
@@ -7,8 +7,8 @@
 
 namespace attn::mine {
 
-// Attention of one layer: asking (B,T,C), answering (B,S,C), visible (B,T,S) or (T,S) -> (B,T,C). If `weights`
-// is given, the map (B,H,T,S) is left there.
+// Attention of one layer: asking (B,T,C), answering (B,S,C), visible (B,T,S) or (T,S) -> (B,T,C). If
+// `weights` is given, the map (B,H,T,S) is left there.
 Tensor look(const Parts& parts, const MultiHeadAttention& layer, const Tensor& asking,
             const Tensor& answering, const Tensor& visible, Tensor* weights = nullptr);
 
@@ -25,8 +25,8 @@ Tensor encode(const Parts& parts, const Transformer& model, const IntTensor& sou
 Tensor decode(const Parts& parts, const Transformer& model, const IntTensor& reads, const Tensor& memory,
               const Tensor& visible, const Tensor& visible_source, Maps* maps = nullptr);  // -> (B, T, V)
 
-// The same in post-norm without gain and bias, as exercise 11 has it: encoder_layer and decoder_layer take one
-// sentence at a time. `lengths` are those of the source; the targets are all of one length.
+// The same in post-norm without gain and bias, as exercise 11 has it: encoder_layer and decoder_layer take
+// one sentence at a time. `lengths` are those of the source; the targets are all of one length.
 Tensor encode_by_layers(const Parts& parts, const Transformer& model, const IntTensor& source,
                         const IntTensor& lengths);
 Tensor decode_by_layers(const Parts& parts, const Transformer& model, const IntTensor& reads,

@@ -1,7 +1,7 @@
 // From parts to ops: a learner's function, with the learner's gradient, as an op of the engine (core/op.hpp).
 //
-// Exercises work on matrices; models on batches of them. An op here cuts its batch into matrices, hands each to
-// the part, and looks at what comes back: a wrong shape or a NaN ends the milestone (boundary.hpp).
+// Exercises work on matrices; models on batches of them. An op here cuts its batch into matrices, hands each
+// to the part, and looks at what comes back: a wrong shape or a NaN ends the milestone (boundary.hpp).
 #pragma once
 
 #include "lessons/mine/parts.hpp"

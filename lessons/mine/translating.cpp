@@ -14,13 +14,13 @@ namespace {
 Settings small_settings(std::uint64_t seed, bool fast) {
   Settings settings;
   settings.seed = seed;
-  settings.pairs = fast ? 4000 : 20000;
+  settings.pairs = fast ? 4000 : 40000;
   settings.test = 200;
   settings.size = "tiny";
   settings.d_model = 32, settings.heads = 4, settings.layers = 1, settings.d_ff = 128;
   settings.dropout = 0;
   settings.batch = fast ? 300 : 800;
-  settings.steps = fast ? 30 : 1200;
+  settings.steps = fast ? 60 : 2000;
   return settings;
 }
 

@@ -2,7 +2,7 @@
 // which finds the places by itself.
 //
 //   viz::Image image(400, 300);
-//   draw_box(image, {.place = {20, 200, 160, 46}, .label = "self-attention", .detail = "(5, 512)", .color = 0});
+//   draw_box(image, {.place = {20, 200, 160, 46}, .label = "attention", .detail = "(5, 512)", .color = 0});
 //   draw_arrow(image, {{100, 280}, {100, 246}});
 #pragma once
 

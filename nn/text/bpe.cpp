@@ -1,18 +1,18 @@
 #include "nn/text/bpe.hpp"
 
-#include <algorithm>  // max, min
-#include <iterator>   // ssize
-#include <mutex>      // lock_guard, mutex
-#include <queue>      // priority_queue
-#include <set>        // set
+#include <algorithm>   // max, min
+#include <functional>  // greater
+#include <iterator>    // ssize
+#include <mutex>       // lock_guard, mutex
+#include <queue>       // priority_queue
+#include <set>         // set
+#include <tuple>       // tie
 
 #include "core/error.hpp"
 #include "nn/text/characters.hpp"
 
 namespace attn {
 namespace {
-
-std::uint64_t pair_key(int left, int right) { return std::uint64_t(left) << 32 | std::uint32_t(right); }
 
 // In bytes: keeps the cost of one word small, however long a line without spaces is. A character of up to
 // four bytes may begin before this and end after it.
@@ -29,6 +29,43 @@ std::vector<int> merge_pair(const std::vector<int>& ids, int left, int right, in
     if (pair) ++i;
   }
   return result;
+}
+
+std::vector<int> merge_all(std::vector<int> ids, const MergeTable& merges) {
+  const Index n = std::ssize(ids);
+  std::vector<Index> next(n), previous(n);  // neighbours among what is left; a merged token has id -1
+  for (Index i = 0; i < n; ++i) next[i] = i + 1, previous[i] = i - 1;
+
+  struct Candidate {
+    int rank;
+    Index at;
+    int left, right, merged;
+    bool operator>(const Candidate& other) const {
+      return std::tie(rank, at) > std::tie(other.rank, other.at);
+    }
+  };
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
+  const auto offer = [&](Index i) {
+    if (i < 0 || next[i] >= n) return;
+    const auto found = merges.find(pair_of(ids[i], ids[next[i]]));
+    if (found != merges.end()) queue.push({found->second.rank, i, ids[i], ids[next[i]], found->second.id});
+  };
+  for (Index i = 0; i < n; ++i) offer(i);
+  while (!queue.empty()) {
+    const Candidate best = queue.top();
+    queue.pop();
+    const Index i = best.at;
+    if (ids[i] != best.left || next[i] >= n || ids[next[i]] != best.right) continue;  // merged since
+    const Index gone = next[i];
+    ids[i] = best.merged;
+    ids[gone] = -1;
+    next[i] = next[gone];
+    if (next[i] < n) previous[next[i]] = i;
+    offer(previous[i]);
+    offer(i);
+  }
+  std::erase(ids, -1);
+  return ids;
 }
 
 // A word is a run of one kind of character, with the one plain space before it. An apostrophe after letters
@@ -73,7 +110,7 @@ BpeVocabulary::BpeVocabulary(const std::vector<std::string>& specials, const std
         longest_token)  // 60 that each double would fill the memory
       fail("bpe: the merge of {} and {} is a token of {} bytes; no word has more than {}", left, right,
            token(left).size() + token(right).size(), longest_token);
-    merged_.emplace(pair_key(left, right), size());
+    table_.emplace(pair_of(left, right), RankedMerge{size(), size()});
     add(token(left) + token(right));
   }
 }
@@ -86,22 +123,6 @@ BpeVocabulary BpeVocabulary::with_merges(Index count) const {
   return BpeVocabulary(specials, {merges_.begin(), merges_.begin() + count});
 }
 
-// The merges are applied in the order they were learned; a merge learned earlier has the smaller id.
-std::vector<int> BpeVocabulary::encode_word(std::string_view word) const {
-  std::vector<int> ids;
-  for (const char byte : word) ids.push_back(first_byte_ + static_cast<unsigned char>(byte));
-  while (true) {
-    int earliest = size();
-    for (Index i = 0; i + 1 < std::ssize(ids); ++i) {
-      const auto found = merged_.find(pair_key(ids[i], ids[i + 1]));
-      if (found != merged_.end()) earliest = std::min(earliest, found->second);
-    }
-    if (earliest == size()) return ids;
-    const Merge& merge = merges_[earliest - first_byte_ - 256];
-    ids = merge_pair(ids, merge.left, merge.right, earliest);
-  }
-}
-
 std::vector<int> BpeVocabulary::encode(std::string_view text) const {
   constexpr std::size_t most_words = 1 << 20;
   std::vector<int> ids;
@@ -110,7 +131,9 @@ std::vector<int> BpeVocabulary::encode(std::string_view text) const {
     auto found = cache_->words.find(word);
     if (found == cache_->words.end()) {
       if (cache_->words.size() == most_words) cache_->words.clear();
-      found = cache_->words.emplace(word, encode_word(word)).first;
+      std::vector<int> bytes;
+      for (const char byte : word) bytes.push_back(first_byte_ + static_cast<unsigned char>(byte));
+      found = cache_->words.emplace(word, merge_all(std::move(bytes), table_)).first;
     }
     ids.insert(ids.end(), found->second.begin(), found->second.end());
   }
@@ -158,7 +181,7 @@ class PairCounts {
   Best best() {
     while (!heap_.empty()) {
       const Best top = heap_.top();
-      const Index now = pairs_[pair_key(top.left, top.right)].count;
+      const Index now = pairs_[pair_of(top.left, top.right)].count;
       if (top.count == now) return top;
       heap_.pop();  // merges have used some of them up: queue again by how many are left
       if (now > 0) heap_.push({now, top.left, top.right});
@@ -168,16 +191,16 @@ class PairCounts {
 
   void merge(int left, int right, int merged) {
     std::set<std::uint64_t> changed;
-    for (const Index w : std::vector(std::move(pairs_[pair_key(left, right)].words))) {
+    for (const Index w : std::vector(std::move(pairs_[pair_of(left, right)].words))) {
       Word& word = words_[w];
       std::vector<int> ids = merge_pair(word.ids, left, right, merged);
       if (ids.size() == word.ids.size()) continue;  // listed twice, or merged away since
       for (Index i = 0; i + 1 < std::ssize(word.ids); ++i)
-        pairs_[pair_key(word.ids[i], word.ids[i + 1])].count -= word.count;
+        pairs_[pair_of(word.ids[i], word.ids[i + 1])].count -= word.count;
       word.ids = std::move(ids);
       add_pairs(w, merged, changed);
     }
-    pairs_.erase(pair_key(left, right));
+    pairs_.erase(pair_of(left, right));
     offer(changed);
   }
 
@@ -196,11 +219,11 @@ class PairCounts {
     const Word& word = words_[w];
     for (Index i = 0; i + 1 < std::ssize(word.ids); ++i) {
       const int left = word.ids[i], right = word.ids[i + 1];
-      Pair& pair = pairs_[pair_key(left, right)];
+      Pair& pair = pairs_[pair_of(left, right)];
       pair.count += word.count;
       if (merged != -1 && left != merged && right != merged) continue;
       pair.words.push_back(w);
-      changed.insert(pair_key(left, right));
+      changed.insert(pair_of(left, right));
     }
   }
 

@@ -20,6 +20,16 @@
 
 namespace attn {
 
+// A pair of neighbours that becomes one token; the pair with the lowest rank first.
+struct RankedMerge {
+  int rank, id;
+};
+using MergeTable = std::unordered_map<std::uint64_t, RankedMerge>;  // by pair_of
+inline std::uint64_t pair_of(int left, int right) { return std::uint64_t(left) << 32 | std::uint32_t(right); }
+// Merges neighbours, the lowest rank and the leftmost pair first, until no pair is in the table. A heap finds
+// the next pair, so a text of n tokens takes n log n steps.
+std::vector<int> merge_all(std::vector<int> ids, const MergeTable& merges);
+
 class BpeVocabulary : public Vocabulary {
  public:
   struct Options {
@@ -47,12 +57,11 @@ class BpeVocabulary : public Vocabulary {
 
  private:
   struct Cache;
-  std::vector<int> encode_word(std::string_view word) const;
 
   int first_byte_;
   std::vector<Merge> merges_;
-  std::unordered_map<std::uint64_t, int> merged_;  // pair of ids -> id of the merged token
-  std::shared_ptr<Cache> cache_;                   // shared by copies: their merges are the same
+  MergeTable table_;              // ranked by the id of the merged token
+  std::shared_ptr<Cache> cache_;  // shared by copies: their merges are the same
 };
 
 // `ids` with every pair left, right replaced by `merged`. From left to right: pairs do not overlap.

@@ -11,7 +11,10 @@
 #include "lessons/13_translator/translator.hpp"
 #include "nn/text/bpe.hpp"
 #include "nn/text/grammar.hpp"
+#include "nn/text/tokenizer.hpp"
 #include "optim/checkpoint.hpp"
+#include "optim/published.hpp"
+#include "optim/published_config.hpp"
 #include "optim/trainer.hpp"  // History
 #include "tests/fuzz/fuzz.hpp"
 
@@ -194,6 +197,22 @@ void read_options(const std::string& text) {
   set_thread_count(1);
 }
 
+void read_tokenizer(const std::string& text) {
+  const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(file_with(text));
+  tokenizer->decode(tokenizer->for_model(tokenizer->encode("the [MASK] the\n l'été 는 <s>")));
+}
+
+void read_llama2c(const std::string& bytes) {
+  const Gpt model = load_llama2c(file_with(bytes));
+  promise(parameters_of(model).count() <= std::ssize(bytes) / 4, "no model has more numbers than its file");
+}
+
+std::string llama2c_seed() {
+  std::string bytes;
+  for (const int number : {4, 3, 1, 2, 1, 5, 2}) bytes.append(reinterpret_cast<const char*>(&number), 4);
+  return bytes.append(4 * 200, '\0');
+}
+
 const char* small_grammar = R"(vowels aeiou | aeiouh
 feature n = one many
 feature g = m f
@@ -256,6 +275,27 @@ std::vector<Target> model_targets() {
        {"--", "=", "\n", "--heads\n", "--d-model=", "1e999", "nan", "-1", "inf", "99999999999999999999",
         "--fast", "evaluate\n", "--source\n", "--target\n", "\xff", "--norm\npost\n"},
        read_options},
+      {"tokenizer",
+       {R"({"model":{"type":"WordPiece","vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"the":3,"##t":4}},)"
+        R"("added_tokens":[{"id":5,"content":"[MASK]"}]})",
+        R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["</s>",0],["▁the",-1.5],["▁",-2],["e",-3]]}})",
+        R"({"model":{"type":"BPE","unk_token":"<unk>","vocab":{"<unk>":0,"<s>":1,"▁":2,"t":3,"h":4,"th":5},)"
+        R"("merges":["t h"]}})"},
+       with(json_tokens, {"\"ByteLevel\"", "\"pre_tokenizer\":", "\"merges\":", "\"vocab\":", "\"<0x00>\":",
+                          "\"BPE\"", "\"Unigram\"", "\"WordPiece\"", "▁", "##", "Ġ"}),
+       read_tokenizer},
+      {"published",
+       {R"({"model_type":"gpt2","vocab_size":9,"n_embd":8,"n_head":2,"n_layer":1})",
+        R"({"model_type":"llama","vocab_size":9,"hidden_size":8,"num_attention_heads":2,"num_hidden_layers":1,)"
+        R"("intermediate_size":9,"rope_scaling":{"type":"linear","factor":2}})",
+        R"({"model_type":"t5","vocab_size":9,"d_model":8,"num_heads":2,"d_kv":3,"num_layers":1,"d_ff":7})"},
+       with(json_tokens,
+            {"\"bert\"", "\"head_dim\":", "\"rope_theta\":", "\"gated-gelu\"", "\"linear\"", "nan"}),
+       [](const std::string& text) {
+         promise(least_numbers(attn::read_settings(std::filesystem::path(file_with(text))).second) > 0,
+                 "a model has numbers");
+       }},
+      {"llama2c", {llama2c_seed()}, {std::string(4, '\0'), std::string(4, '\xff'), "\x01"}, read_llama2c},
       {"grammar",
        {small_grammar, "<a> = b <c>\n<c> = d | e\n"},
        {"<",

@@ -272,6 +272,28 @@ TEST_CASE("without a length penalty short sentences win, with one longer ones do
   CHECK(best(2) == std::vector<int>{1, 1});
 }
 
+TEST_CASE("tokens that never come take no place in the beam") {
+  const TableWriter::Table table{
+      {{}, {1e-9, 0.6, 0.25, 0.15}}, {{2}, {0.5, 0.5, 1e-9, 1e-9}}, {{3}, {0.9, 0.1, 1e-9, 1e-9}}};
+  BeamOptions without_one = beam(2, 0, 2);
+  without_one.never = {1};
+  TableWriter writer(table);
+  const BeamResult result = beam_search(writer, without_one);
+  REQUIRE(result.hypotheses.size() == 2);
+  CHECK(result.hypotheses[0].tokens == std::vector<int>{3});
+  CHECK(std::exp(result.hypotheses[0].log_probability) == doctest::Approx(0.15 * 0.9));
+  CHECK(result.hypotheses[1].tokens == std::vector<int>{2});
+  for (const BeamNode& node : result.tree)
+    if (node.parent >= 0) CHECK(node.token != 1);
+  without_one.never = {4};
+  TableWriter other(table), another(table);
+  CHECK_THROWS_WITH_AS(beam_search(other, without_one), "beam_search: token 4 never comes, and there are 4",
+                       Error);
+  without_one.never = {0, 1, 2, 3};
+  CHECK_THROWS_WITH_AS(beam_search(another, without_one), "beam_search: no token is left that may come next",
+                       Error);
+}
+
 TEST_CASE("the beam's tree has every candidate, its parent and its probability, and who was kept") {
   const Threads one(1);
   const Translation task;

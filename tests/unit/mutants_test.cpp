@@ -196,3 +196,16 @@ TEST_CASE("a mistake that lacks something is one line with its place") {
   CHECK(Lesson("## four\nSee: X\n\nJust text.\n").complaint() ==
         "mistakes.diff:4: text that belongs to no mistake");
 }
+
+TEST_CASE("a whole solution can be had with one mistake in it") {
+  const Lesson lesson(
+      "## four\nSee: Four\n@@ once @@\nIt is doubled only once.\n-  y = twice(y);\n"
+      "@@ never @@\nIt is not doubled.\n+  return x;\n");
+  const std::string file = coach::mistaken_solution(lesson.folder.path.string(), "four", "once");
+  CHECK(file.find("namespace exercise {") != std::string::npos);
+  CHECK(file.find("y = twice(y);") == std::string::npos);
+  CHECK(file.find("int y = twice(x);") != std::string::npos);
+  CHECK(file.find("int sixteen(int x) {") != std::string::npos);
+  CHECK(file.find("return x;") == std::string::npos);
+  CHECK_THROWS_AS(coach::mistaken_solution(lesson.folder.path.string(), "four", "twice"), Error);
+}

@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
-#include <csignal>  // raise
-#include <fstream>  // ofstream
+#include <algorithm>  // count
+#include <csignal>    // raise
+#include <fstream>    // ofstream
 
 #include "core/text.hpp"  // read_file
+#include "lessons/13_translator/show.hpp"
 #include "lessons/13_translator/talk.hpp"
 #include "lessons/13_translator/training.hpp"
 #include "optim/safetensors.hpp"
@@ -101,7 +103,9 @@ TEST_CASE("a loaded translator says what the saved one said") {
 
   SUBCASE("words it has never seen are listed") {
     const std::string message = message_of([&] { answer(loaded, settings, "the dodo eats a zebra"); });
-    CHECK(message.find("dodo, zebra") != std::string::npos);
+    CHECK(message.find("never seen: dodo (near: do, dog), zebra; it knows") != std::string::npos);
+    CHECK(message.find("`13_translator words --checkpoint") != std::string::npos);
+    CHECK(message.find('\n') == std::string::npos);
   }
   SUBCASE("a sentence that is too long is refused") {
     std::string sentence = "The cat";
@@ -110,6 +114,42 @@ TEST_CASE("a loaded translator says what the saved one said") {
   }
   SUBCASE("a small start and no full stop are forgiven") {
     CHECK(answer(loaded, settings, " the cat  sleeps") == answer(loaded, settings, "The cat sleeps."));
+  }
+  SUBCASE("capitals are put where the grammar has them") {
+    const auto tidy = [&](const std::string& sentence) { return tidy_sentence(sentence, *loaded.source); };
+    CHECK(tidy("THE Cat SLEEPS.") == "The cat sleeps.");
+    CHECK(tidy("does The queen like me") == "Does the queen like me.");
+    CHECK(tidy("black the cats") == "black the cats.");  // no sentence starts with black
+    CHECK(tidy("i do not sing, i dance!") == "I do not sing, I dance!");
+    CHECK(tidy("Zebra eats DODOS?") == "Zebra eats DODOS?");  // unknown words stay as they are
+    CHECK_NOTHROW(answer(loaded, settings, "black the horse"));
+  }
+  SUBCASE("several sentences on a line are translated one by one") {
+    CHECK(split_sentences(" The cat sleeps.  Who sings? ") ==
+          std::vector<std::string>{"The cat sleeps.", "Who sings?"});
+    CHECK(split_sentences("really?! I sing") == std::vector<std::string>{"really?!", "I sing"});
+    CHECK(split_sentences("  ").empty());
+    CHECK(answer(loaded, settings, "the cat sleeps. who sings?") ==
+          loaded.translate("The cat sleeps.") + " " + loaded.translate("Who sings?"));
+    CHECK(message_of([&] { answer(loaded, settings, "The cat sleeps. The dodo sings."); }).find("dodo") !=
+          std::string::npos);
+  }
+  SUBCASE("known words are listed once, and the nearest are found") {
+    const std::vector<std::string> known = known_words(loaded);
+    const auto count = [&](const char* word) { return std::count(known.begin(), known.end(), word); };
+    CHECK(count("the") == 1);
+    CHECK(count("The") == 0);
+    CHECK(count("I") == 1);
+    CHECK(count(".") == 0);
+    CHECK(nearest_words("Hourse", {"cat", "house", "horse", "hat"}, 2) ==
+          std::vector<std::string>{"house", "horse"});
+    CHECK(nearest_words("love", {"like", "cat"}, 2) == std::vector<std::string>{"like"});
+    CHECK(nearest_words("xyz", {"like", "cat"}, 2).empty());
+  }
+  SUBCASE("the attention of a translation is drawn as text, a row for each word") {
+    const std::string map =
+        terminal_look(look_at(loaded, {"The cat sleeps.", loaded.translate("The cat sleeps.")}));
+    for (const char* word : {"The", "cat", "sleeps", "<eos>"}) CHECK(map.find(word) != std::string::npos);
   }
 }
 
@@ -174,11 +214,13 @@ TEST_CASE("options are read over the recipe that fits") {
   CHECK(settings_of({}).vocabulary == "word");
   CHECK(settings_of({}).is_recipe());
   CHECK(settings_of({"--pair", "en-ko", "--seed", "7"}).is_recipe());
-  CHECK_FALSE(settings_of({"--dropout", "0"}).is_recipe());
+  CHECK_FALSE(settings_of({"--dropout", "0.1"}).is_recipe());
   CHECK(settings_of({"--corpus", "my.tsv"}).vocabulary == "bpe");
   CHECK(settings_of({"--corpus", "my.tsv", "--vocabulary", "word"}).vocabulary == "word");
   CHECK(settings_of({"--size", "tiny", "--layers", "3"}).d_model == 32);
   CHECK(settings_of({"--size", "tiny", "--layers", "3"}).layers == 3);
+  CHECK(settings_of({"--epochs", "2"}).steps == 0);
+  CHECK(settings_of({"--epochs", "2", "--steps", "9"}).steps == 9);
   CHECK(settings_of({"translate", "The", "cat"}).text == "The cat");
   for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"fly"},
                                                                                      {"--pair", "en-de"},
@@ -190,11 +232,11 @@ TEST_CASE("options are read over the recipe that fits") {
 }
 
 TEST_CASE("what was decided when a run began cannot be changed later") {
-  const std::string stored = run_settings_json(settings_of({"--layers", "1", "--beam", "4"}));
-  CHECK(settings_of({}, stored).layers == 1);
+  const std::string stored = run_settings_json(settings_of({"--layers", "3", "--beam", "4"}));
+  CHECK(settings_of({}, stored).layers == 3);
   CHECK(settings_of({}, stored).beam == 4);
   CHECK(settings_of({"--beam", "2"}, stored).beam == 2);
-  CHECK(message_of([&] { settings_of({"--layers", "2"}, stored); }).find("--layers 1") != std::string::npos);
+  CHECK(message_of([&] { settings_of({"--layers", "2"}, stored); }).find("--layers 3") != std::string::npos);
 }
 
 TEST_CASE("every number of the command line and of a file has a ceiling that says itself") {

@@ -1,0 +1,208 @@
+#include "optim/published.hpp"
+
+#include <algorithm>          // copy
+#include <cstring>            // memcpy
+#include <iterator>           // ssize
+#include <nlohmann/json.hpp>  // json
+#include <tuple>              // tie
+#include <utility>            // pair
+
+#include "core/atomic_file.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"  // read_file
+#include "optim/published_config.hpp"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Where a parameter of ours lies: the name of their tensor, without prefix, and which part of it.
+struct Place {
+  std::string name;
+  PublishedName row;
+};
+
+Place place_of(const PublishedFamily& family, const std::string& parameter) {
+  const std::size_t dot = parameter.rfind('.');
+  const std::string layer = parameter.substr(0, dot),
+                    leaf = dot == std::string::npos ? "" : parameter.substr(dot + 1);
+  // The number of the block, if there is one: decoder.block.11.self.query
+  std::string pattern = layer, number;
+  if (const std::size_t block = layer.find(".block."); block != std::string::npos) {
+    const std::size_t begin = block + 7, end = layer.find('.', begin);
+    number = layer.substr(begin, end - begin);
+    pattern.replace(begin, number.size(), "#");
+  }
+  for (const PublishedName& row : family.names) {
+    if (row.ours != pattern) continue;
+    std::string name = row.theirs;
+    if (const std::size_t mark = name.find('#'); mark != std::string::npos) name.replace(mark, 1, number);
+    if (!leaf.empty()) name += leaf == "bias" ? ".bias" : ".weight";
+    return {name, row};
+  }
+  fail("{}: the family has no name for our parameter {}", family.type, parameter);
+}
+
+// Ours (out, in) or (out) as it lies in theirs, which has `parts` of it side by side.
+Shape stored_shape(const Shape& ours, const PublishedName& row) {
+  if (ours.rank() < 2) return ours.with(0, ours[0] * row.parts);
+  return row.transposed ? Shape{ours[1], ours[0] * row.parts} : Shape{ours[0] * row.parts, ours[1]};
+}
+
+// Calls move(index in ours, index in theirs) for every number of ours.
+template <class Move>
+void for_each_stored(const Shape& ours, const PublishedName& row, const Move& move) {
+  const Index out = ours[0], in = ours.rank() < 2 ? 1 : ours[1], first = row.part * out;
+  if (!row.transposed || ours.rank() < 2) {
+    for (Index i = 0; i < out * in; ++i) move(i, first * in + i);
+    return;
+  }
+  constexpr Index block = 32;  // squares that fit into the cache, on both sides
+  for (Index o = 0; o < out; o += block)
+    for (Index i = 0; i < in; ++i)
+      for (Index k = o; k < std::min(o + block, out); ++k) move(k * in + i, i * out * row.parts + first + k);
+}
+
+}  // namespace
+
+PublishedModel::PublishedModel(const fs::path& folder) : folder_(folder) {
+  if (!fs::is_directory(folder)) fail("{}: there is no such folder of weights", folder.string());
+  const fs::path configuration = folder / "config.json", single = folder / "model.safetensors",
+                 index = folder / "model.safetensors.index.json";
+  if (!fs::exists(configuration) || (!fs::exists(single) && !fs::exists(index)))
+    fail(
+        "{}: {} is missing: a model is config.json, model.safetensors (or model.safetensors.index.json with "
+        "the "
+        "files it names) and its tokenizer (tokenizer.json, or vocab.json with merges.txt, or vocab.txt)",
+        folder.string(), fs::exists(configuration) ? "model.safetensors" : "config.json");
+  std::tie(type_, config_) = read_settings(configuration);
+
+  std::vector<fs::path> paths{single};
+  if (!fs::exists(single)) {
+    const json shards = json::parse(read_file(index), nullptr, false);
+    if (!shards.is_object() || !shards.contains("weight_map") || !shards["weight_map"].is_object())
+      fail("{}: it has no weight_map of tensors and files", index.string());
+    std::map<std::string, bool> names;
+    for (const auto& [tensor, file] : shards["weight_map"].items()) {
+      const std::string name = file.is_string() ? file.get<std::string>() : "";
+      if (name.empty() || fs::path(name).filename() != name)
+        fail("{}: {:.60} is not the name of a file beside it", index.string(), file.dump(-1, ' ', true));
+      names[name] = true;
+    }
+    paths.clear();
+    for (const auto& [name, there] : names) paths.push_back(folder / name);
+  }
+  Index numbers = 0;
+  for (const fs::path& path : paths) {
+    files_.push_back(SafetensorsFile::open(path));
+    for (const std::string& name : files_.back().names()) {
+      file_of_[name] = std::ssize(files_) - 1;
+      used_[name] = false;
+      numbers += files_.back().shape(name).numel();
+    }
+  }
+  if (const Index least = least_numbers(config_); numbers < least)
+    fail("{}: its config.json describes a model of at least {} numbers, but its files hold {}",
+         folder.string(), least, numbers);
+}
+
+void PublishedModel::expect(const char* method, std::initializer_list<const char*> types) const {
+  for (const char* type : types)
+    if (type_ == type) return;
+  fail("{}: it is a {}, which has no {}", folder_.string(), type_, method);
+}
+
+void PublishedModel::read_into(const ParameterList& parameters) {
+  const PublishedFamily family = published_family(type_, config_.feed_forward.gated);
+  // Their name in the files: with one of the prefixes, and LayerNorm's older leaves.
+  const auto found = [&](const std::string& name) {
+    const bool plain = name.starts_with('/');
+    for (const char* prefix : plain ? std::vector<const char*>{""} : family.prefixes)
+      for (const auto& [leaf, older] : {std::pair{"", ""}, {".weight", ".gamma"}, {".bias", ".beta"}}) {
+        std::string full = prefix + name.substr(plain);
+        if (*leaf && full.ends_with(leaf))
+          full.replace(full.size() - std::strlen(leaf), std::string::npos, older);
+        if (file_of_.count(full)) return full;
+      }
+    fail("{}: the tensor {} is missing", folder_.string(), name.substr(plain));
+  };
+  std::string last;  // the tensor that was read last: query, key and value may be one
+  Tensor stored;
+  for (const Parameter& parameter : parameters) {
+    const Place place = place_of(family, parameter.name);
+    const std::string name = found(place.name);
+    const Shape& ours = parameter.tensor.shape();
+    used_[name] = true;
+    SafetensorsFile& file = files_[file_of_[name]];
+    if (place.row.parts == 1 && (!place.row.transposed || ours.rank() < 2)) {
+      file.read(name, parameter.tensor.data(), ours);
+      continue;
+    }
+    if (name != last) {
+      stored = empty(stored_shape(ours, place.row));
+      file.read(name, stored.data(), stored.shape());
+      last = name;
+    }
+    real* const to = parameter.tensor.data();
+    const real* const from = stored.data();
+    for_each_stored(ours, place.row, [&](Index i, Index j) { to[i] = from[j]; });
+  }
+}
+
+Gpt PublishedModel::gpt() {
+  expect("GPT", {"gpt2", "llama"});
+  Rng none;
+  Gpt model(config_, none);
+  read_into(parameters_of(model));
+  return model;
+}
+
+Bert PublishedModel::bert() {
+  expect("BERT", {"bert"});
+  Rng none;
+  Bert model(config_, none);
+  read_into(parameters_of(model));
+  return model;
+}
+
+Transformer PublishedModel::t5() {
+  expect("T5", {"t5"});
+  Rng none;
+  Transformer model(config_, none);
+  read_into(parameters_of(model));
+  return model;
+}
+
+std::vector<std::string> PublishedModel::unused() const {
+  std::vector<std::string> names;
+  for (const auto& [name, used] : used_)
+    if (!used) names.push_back(name);
+  return names;
+}
+
+void save_published(const fs::path& folder, const std::string& type, const TransformerConfig& config,
+                    const ParameterList& parameters) {
+  const PublishedFamily family = published_family(type, config.feed_forward.gated);
+  std::vector<Parameter> stored;
+  for (const Parameter& parameter : parameters) {
+    const Place place = place_of(family, parameter.name);
+    const bool plain = place.name.starts_with('/');
+    const std::string name = (plain ? "" : family.prefixes[0]) + place.name.substr(plain);
+    auto there =
+        std::find_if(stored.begin(), stored.end(), [&](const Parameter& p) { return p.name == name; });
+    if (there == stored.end())
+      there = stored.insert(there, {name, empty(stored_shape(parameter.tensor.shape(), place.row))});
+    const real* const from = parameter.tensor.data();
+    real* const to = there->tensor.data();
+    for_each_stored(parameter.tensor.shape(), place.row, [&](Index i, Index j) { to[j] = from[i]; });
+  }
+  std::vector<ArrayView> arrays;
+  for (const Parameter& parameter : stored)
+    arrays.push_back({parameter.name, parameter.tensor.shape(), parameter.tensor.data()});
+  write_safetensors(folder / "model.safetensors", arrays, {{"format", "pt"}});
+  write_file_atomically(folder / "config.json", {settings_for(type, config)});
+}
+
+}  // namespace attn
