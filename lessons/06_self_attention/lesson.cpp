@@ -251,6 +251,8 @@ void all_at_once(Lesson& lesson) {
     for (Index d = 0; d < 3; ++d) worst = std::max(worst, std::fabs(by_hand.output[d] - all.output(i, d)));
   }
   lesson.claim(worst < 1e-5, "six looks with loops and the matrices agree: largest difference {:.1e}", worst);
+  const Tensor scores = matmul(matmul(x, w_query()), matmul(x, w_key()), Transpose::second) *
+                        real(1 / std::sqrt(3.0));  // (T, T)
   const viz::HeatmapOptions map{.title = "Who looks at whom",
                                 .x_title = "keys: the word that is looked at",
                                 .y_title = "queries: the word that asks",
@@ -259,7 +261,8 @@ void all_at_once(Lesson& lesson) {
                                 .low = 0,
                                 .high = 1,
                                 .value_title = "weight",
-                                .numbers = true};
+                                .numbers = true,
+                                .scores = matrix_of(scores)};
   lesson.heatmap(matrix_of(all.weights), map);
   lesson.picture("attention.png", viz::heatmap(matrix_of(all.weights), map), "Who looks at whom",
                  "Each row is a word that asks, and sums to 1. `it` looks at `cat`; `cat` and `milk` look at "

@@ -20,6 +20,7 @@
 #include "core/ops.hpp"
 #include "lessons/09_positions/pictures.hpp"
 #include "lessons/09_positions/race.hpp"
+#include "lessons/support/figures.hpp"
 #include "lessons/support/lesson.hpp"
 #include "optim/progress.hpp"
 
@@ -427,6 +428,9 @@ void rotary(Lesson& lesson) {
       "Above: q and k at positions (0, 3), (1, 4) and (10, 13). Both turn, and the angle between them, the "
       "green arc, stays. Below: a head of 8 channels has 4 pairs, and each turns at its own pace per "
       "position, fast ones first.");
+  lesson.data("clocks",
+              clocks_figure({1, 0.2, 1, 0.2, 1, 0.2, 1, 0.2}, {0.4, 0.9, 0.4, 0.9, 0.4, 0.9, 0.4, 0.9},
+                            hands[1]));  // at position 1: the angles per position
 
   const NoGrad no_grad;
   Rng rng(lesson.seed + 5);

@@ -2,7 +2,7 @@
 
 #include <algorithm>          // clamp, fill
 #include <array>              // array
-#include <cmath>              // isfinite, lround
+#include <cmath>              // lround
 #include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
 #include <vector>             // vector
@@ -33,27 +33,20 @@ Color turned(Color color) {
   return {channel(color.r, card[0] - card[1]), channel(color.g, 0), channel(color.b, card[2] - card[1])};
 }
 
-// Four digits are as many as anybody reads off a picture. What is not finite becomes null.
-json digits(const viz::Matrix& matrix) {
-  json values = json::array();
-  for (const float value : matrix.values)
-    values.push_back(std::isfinite(value) ? json::parse(fmt::format("{:.4g}", value)) : json());
-  return values;
-}
-
 json numbers_of(const viz::DrawnMatrix& drawn) {
   const viz::Rect& box = drawn.cells;
   json result = {{"box", {box.x, box.y, box.width, box.height}},
                  {"rows", drawn.values.rows},
                  {"columns", drawn.values.cols},
-                 {"values", digits(drawn.values)},
+                 {"values", short_numbers(drawn.values.values)},
                  {"name", drawn.name},
                  {"value", drawn.value_title},
                  {"row", drawn.y_title},
                  {"column", drawn.x_title}};
   if (std::ssize(drawn.row_labels) == drawn.values.rows) result["row_labels"] = drawn.row_labels;
   if (std::ssize(drawn.column_labels) == drawn.values.cols) result["column_labels"] = drawn.column_labels;
-  if (drawn.scores.values.size() == drawn.values.values.size()) result["scores"] = digits(drawn.scores);
+  if (drawn.scores.values.size() == drawn.values.values.size())
+    result["scores"] = short_numbers(drawn.scores.values);
   return result;
 }
 
