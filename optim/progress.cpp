@@ -3,7 +3,7 @@
 #include <fmt/core.h>  // format, print
 
 #include <algorithm>  // max
-#include <cstdio>     // fflush, stdout
+#include <cstdio>     // fflush, stderr
 
 #include "core/text.hpp"  // on_terminal
 
@@ -21,14 +21,14 @@ Progress::Progress(std::string label, Index total, bool enabled)
     : label_(std::move(label)),
       total_(total),
       enabled_(enabled),
-      terminal_(on_terminal()),
+      terminal_(on_terminal(stderr)),
       start_(std::chrono::steady_clock::now()),
       last_draw_(start_ - std::chrono::hours(1)) {}
 
 Progress::~Progress() {
   if (drawn_) {
-    fmt::print("\n");
-    std::fflush(stdout);
+    fmt::print(stderr, "\n");
+    std::fflush(stderr);
   }
 }
 
@@ -48,28 +48,28 @@ void Progress::update(Index done, const std::string& details) {
     constexpr int width = 24;
     std::string bar;
     for (int i = 0; i < width; ++i) bar += i < int(share * width) ? "█" : "░";
-    fmt::print("\r\033[K{} {} {:3.0f}%  {}  {} left", label_, bar, 100 * share, details,
+    fmt::print(stderr, "\r\033[K{} {} {:3.0f}%  {}  {} left", label_, bar, 100 * share, details,
                format_seconds(left));
     drawn_ = true;
   } else {
     const Index every = std::max<Index>(1, total_ / 10);
     if (done < total_ && done - last_printed_ < every) return;
     last_printed_ = done;
-    fmt::print("{} {}/{}  {}\n", label_, done, total_, details);
+    fmt::print(stderr, "{} {}/{}  {}\n", label_, done, total_, details);
   }
-  std::fflush(stdout);
+  std::fflush(stderr);
 }
 
 void Progress::clear() {
-  if (drawn_) fmt::print("\r\033[K");
+  if (drawn_) fmt::print(stderr, "\r\033[K");
   drawn_ = false;
 }
 
 void Progress::note(const std::string& line) {
   if (!enabled_) return;
   clear();
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", line);
+  std::fflush(stderr);
 }
 
 }  // namespace attn

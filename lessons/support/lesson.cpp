@@ -4,6 +4,7 @@
 #include <cctype>             // isalnum, isalpha
 #include <iterator>           // ssize
 #include <nlohmann/json.hpp>  // json
+#include <numeric>            // accumulate
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
@@ -39,35 +40,76 @@ std::string underlined(const std::string& title, bool color) {
 
 viz::Terminal terminal_of(bool color) { return color ? viz::Terminal::detect : viz::Terminal::plain; }
 
-std::string set_off(const std::string& text, bool color) {
-  return fmt::format("    {}\n", colored("1", text, color));
+std::string set_off(const std::string& text, double width, bool color) {
+  const bool fits = 4 + display_width(text) <= Index(width);
+  const std::string lines =
+      fits ? "    " + text + "\n" : wrapped(text, {.width = width, .first = "    ", .rest = "      "});
+  return color ? colored("1", lines.substr(0, lines.size() - 1)) + "\n" : lines;
 }
 
-// Numbers stand at the right of their column, words at the left.
-std::string aligned(const std::vector<std::string>& header,
-                    const std::vector<std::vector<std::string>>& rows) {
-  std::vector<Index> widths;
+using Row = std::vector<std::string>;
+
+// A table that fits into no columns: row by row, each value after its heading.
+std::string stacked(const Row& header, const std::vector<Row>& rows, double width) {
+  std::string text;
+  for (const Row& row : rows)
+    for (Index c = 0; c < std::min(std::ssize(row), std::ssize(header)); ++c)
+      text += wrapped((header[c].empty() ? "" : header[c] + ": ") + row[c],
+                      {.width = width, .first = c ? "    " : "  ", .rest = "      "});
+  return text;
+}
+
+// Numbers stand at the right of their column, words at the left. A table that is too wide has its widest columns
+// narrowed, their words on several lines.
+std::string aligned(const Row& header, const std::vector<Row>& rows, double width) {
+  std::vector<Index> widths, narrowest;  // of the columns; their longest words
   std::vector<Align> sides;
   for (Index c = 0; c < std::ssize(header); ++c) {
-    widths.push_back(display_width(header[c]));
+    widths.push_back(0);
+    narrowest.push_back(0);
     sides.push_back(c ? Align::right : Align::left);
-    for (const auto& row : rows) {
+    const auto make_room = [&](const std::string& cell) {
+      widths[c] = std::max(widths[c], display_width(cell));
+      for (const std::string& word : wrap(cell, {.width = 1}))
+        narrowest[c] = std::max(narrowest[c], display_width(word));
+    };
+    make_room(header[c]);
+    for (const Row& row : rows) {
       if (c >= std::ssize(row) || row[c].empty()) continue;
-      widths[c] = std::max(widths[c], display_width(row[c]));
+      make_room(row[c]);
       if (std::isalpha(static_cast<unsigned char>(row[c][0]))) sides[c] = Align::left;
     }
   }
-  const auto line = [&](const std::vector<std::string>& cells) {
+  Index too_much =
+      2 * std::ssize(widths) + std::accumulate(widths.begin(), widths.end(), Index{0}) - Index(width);
+  for (; too_much > 0; --too_much) {
+    Index widest = -1;  // of those that can give way
+    for (Index c = 0; c < std::ssize(widths); ++c)
+      if (widths[c] > narrowest[c] && (widest < 0 || widths[c] > widths[widest])) widest = c;
+    if (widest < 0) return stacked(header, rows, width);
+    --widths[widest];
+  }
+  const auto lines = [&](const Row& cells) {
+    std::vector<Row> parts;
+    std::size_t height = 1;
+    for (Index c = 0; c < std::min(std::ssize(cells), std::ssize(widths)); ++c) {
+      parts.push_back(display_width(cells[c]) <= widths[c] ? Row{cells[c]}
+                                                           : wrap(cells[c], {.width = double(widths[c])}));
+      height = std::max(height, parts.back().size());
+    }
     std::string text;
-    for (Index c = 0; c < std::min(std::ssize(cells), std::ssize(widths)); ++c)
-      text += "  " + padded(cells[c], widths[c], sides[c]);
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text + "\n";
+    for (std::size_t part = 0; part < height; ++part) {
+      for (Index c = 0; c < std::ssize(parts); ++c)
+        text += "  " + padded(part < parts[c].size() ? parts[c][part] : "", widths[c], sides[c]);
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += "\n";
+    }
+    return text;
   };
   std::string rule;
-  for (const Index width : widths) rule += "  " + std::string(width, '-');
-  std::string text = line(header) + rule + "\n";
-  for (const auto& row : rows) text += line(row);
+  for (const Index column : widths) rule += "  " + std::string(column, '-');
+  std::string text = lines(header) + rule + "\n";
+  for (const Row& row : rows) text += lines(row);
   return text;
 }
 
@@ -84,7 +126,7 @@ std::string shown_block(const MarkdownBlock& block, double width, bool color) {
     case Kind::heading:
       return underlined(text, color);
     case Kind::equation:
-      return set_off(text, color);
+      return set_off(text, width, color);
     case Kind::quote:
       return wrapped(text, {.width = width, .first = "    ", .rest = "    "});
     case Kind::item: {
@@ -97,7 +139,7 @@ std::string shown_block(const MarkdownBlock& block, double width, bool color) {
       std::vector<std::vector<std::string>> rows = block.rows;
       for (auto& row : rows)
         for (std::string& cell : row) cell = markdown_line(cell, false);
-      return aligned(rows.front(), {rows.begin() + 1, rows.end()});
+      return aligned(rows.front(), {rows.begin() + 1, rows.end()}, width);
     }
     case Kind::paragraph:
       break;
@@ -147,13 +189,13 @@ void Lesson::lines(const std::string& text) {
 
 void Lesson::equation(const std::string& text) {
   keep(json{{"kind", "equation"}, {"text", text}}.dump());
-  show("equation", [&](double, bool color) { return set_off(text, color); });
+  show("equation", [&](double width, bool color) { return set_off(text, width, color); });
 }
 
 void Lesson::table(const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows) {
   keep(json{{"kind", "table"}, {"header", header}, {"rows", rows}}.dump());
-  show("table", [&](double, bool) { return aligned(header, rows); });
+  show("table", [&](double width, bool) { return aligned(header, rows, width); });
 }
 
 void Lesson::numbers(const Tensor& matrix, const std::vector<std::string>& row_labels,
