@@ -142,7 +142,7 @@ void learned_table(Lesson& lesson) {
                "training moved the rows 0 to {} by up to {:.1f}, the rows {} to {} by {:.0f}",
                short_length - 1, moved, short_length, rows - 1, never);
   lesson.claim(
-      results[0].high < results[1].low,
+      results[0].high < results[1].low - 5,
       "the learned table has never seen a mark at positions {} to {} and gets {:.0f}% right; a scheme that "
       "knows distances only (RoPE, below) gets {:.0f}%",
       half, short_length - 1, results[0].mean, results[1].mean);

@@ -63,10 +63,10 @@ Tensor rotate_back(const Tensor& gradient) {
   Tensor out = empty(gradient.shape());
   for (Index t = 0; t < gradient.size(0); ++t)
     for (Index i = 0; i < D / 2; ++i) {
-      const double angle = double(t) * std::pow(10000.0, -2.0 * double(i) / double(D));
+      const double turned = double(t) * std::pow(10000.0, -2.0 * double(i) / double(D));
       const double a = gradient(t, 2 * i), b = gradient(t, 2 * i + 1);
-      out(t, 2 * i) = a * std::cos(angle) + b * std::sin(angle);
-      out(t, 2 * i + 1) = b * std::cos(angle) - a * std::sin(angle);
+      out(t, 2 * i) = a * std::cos(turned) + b * std::sin(turned);
+      out(t, 2 * i + 1) = b * std::cos(turned) - a * std::sin(turned);
     }
   return out;
 }

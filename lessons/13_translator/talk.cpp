@@ -43,7 +43,7 @@ std::string named(const std::vector<std::string>& unknown, const std::vector<std
   constexpr Index most_shown = 10;
   std::vector<std::string> parts;
   for (Index i = 0; i < std::min(std::ssize(unknown), most_shown); ++i) {
-    const std::string near = joined(nearest_words(unknown[i], known, 2), ", ");
+    const std::string near = joined(nearest_words(unknown[i], known, 3), ", ");
     parts.push_back(fmt::format("{:.40}", printable(unknown[i])) +
                     (near.empty() ? "" : " (near: " + near + ")"));
   }

@@ -100,10 +100,10 @@ double loss_of_gaps(const Tensor& logits, const IntTensor& targets) {  // (B, T,
 /// ## Making the gaps
 void making_gaps(Lesson& lesson, const Data& data) {
   lesson.say(
-      "The text is opinions on films and plays that a grammar writes, {} to learn from. (Sentences with "
-      "`not` are left out. With them in, the classifier below is right on 56% only, hardly more than a coin: "
-      "to turn a word around takes more labels than it gets.)",
-      data.training.size());
+      "The text is opinions on films and plays, such as `although the film was very boring, we loved the "
+      "song`; "
+      "there are {} to learn from.",
+      grouped(std::ssize(data.training)));
   /// Take a sentence, put [CLS] in front (a place to gather what the sentence means) and [SEP] behind it, and
   /// choose 15% of its words. If all of them became [MASK], the model would never learn to look at words that
   /// are no gap, yet later there are no gaps at all. So only 80% do; 10% become a random word, 10% stay as
@@ -479,8 +479,8 @@ void fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
       "sentence.",
       accuracy[1]);
   lesson.say(
-      "DistilBERT's idea: the student, {:.1f} times smaller, sees no labels at all. It copies the teacher's "
-      "softened answers (temperature 2) on {} sentences without labels: `0.7 to 0.3` says more than `yes`.",
+      "The student, {:.1f} times smaller, sees no labels at all. It copies the teacher's softened answers "
+      "(temperature 2) on {} sentences without labels (Hinton, Vinyals and Dean, 2015).",
       double(large) / double(small), data.training.size());
   /// $$ loss = τ² · KL( softmax(teacher/τ) ‖ softmax(student/τ) ) $$
   ///
@@ -538,9 +538,13 @@ void tag_words(Lesson& lesson, const Data& data, const Bert& pretrained) {
 void dynamic_masking(Lesson& lesson, const Data& data) {
   const Index few = 64, steps = lesson.fast ? 150 : 600;
   lesson.say(
-      "BERT's gaps were made once, before training: in every epoch the same words were missing. RoBERTa "
-      "draws them anew each time a sentence is read. With {} sentences, {} passes over them, loss on unseen "
-      "ones:",
+      "BERT's gaps were made before training: the text was copied 10 times, each copy with other gaps, and "
+      "read in "
+      "40 epochs, so each set of gaps was seen 4 times. RoBERTa draws them anew each time a sentence is "
+      "read. The "
+      "extreme case, one set of gaps for all {1} passes over {0} sentences, against new ones each time; loss "
+      "on unseen "
+      "sentences:",
       few, steps * 16 / few);
   const std::vector<Example> small(data.training.begin(), data.training.begin() + few);
   const Tokens unseen = tokens_of(all_of(data.test));

@@ -3,7 +3,7 @@
 # load: optimised, with unchecked access, or, under build/mine/checked/, checked.
 M            := build/mine
 MINE_COMPILE := $(CXX) -std=c++20 -DATTN_MINE -O3 -g1 -fno-math-errno -fno-trapping-math -fPIC -shared \
-                -fvisibility=hidden -fvisibility-inlines-hidden -w
+                -fvisibility=hidden -fvisibility-inlines-hidden -w -Wno-narrowing -include lessons/mine/forgiving.hpp
 UNCHECKED    := -I$(M)/unchecked
 CHECKED      := -D_GLIBCXX_ASSERTIONS
 MINE_LESSONS := $(notdir $(basename $(wildcard lessons/mine/exports/*.cpp)))

@@ -118,6 +118,14 @@ std::string build(const std::set<std::string>& objects) {
   return said;
 }
 
+// " (my/04_learning.hpp:12: error: …)": what the compiler said first about a file; "" if nothing.
+std::string first_error(const std::string& said, const std::string& file) {
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(file) && line.find("error: ") != line.npos) return " (" + line + ")";
+  return "";
+}
+
 Exports load(const std::string& object) {
   void* library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) fail("{}", dlerror());
@@ -204,8 +212,8 @@ Parts::Parts(const PartsSettings& settings) {
     } else {
       part->whose = Whose::ours;
       if (broken.insert(source.file).second)
-        remarks_.push_back(fmt::format("{} does not compile, so its parts are ours: make check-{}",
-                                       source.file, part->asked.number()));
+        remarks_.push_back(fmt::format("{} does not compile, so its parts are ours: make check-{}{}",
+                                       source.file, part->asked.number(), first_error(said, source.file)));
     }
   }
 }

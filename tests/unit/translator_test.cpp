@@ -103,7 +103,7 @@ TEST_CASE("a loaded translator says what the saved one said") {
 
   SUBCASE("words it has never seen are listed") {
     const std::string message = message_of([&] { answer(loaded, settings, "the dodo eats a zebra"); });
-    CHECK(message.find("never seen: dodo (near: do, dog), zebra; it knows") != std::string::npos);
+    CHECK(message.find("never seen: dodo (near: do, does, dog), zebra; it knows") != std::string::npos);
     CHECK(message.find("`13_translator words --checkpoint") != std::string::npos);
     CHECK(message.find('\n') == std::string::npos);
   }
@@ -129,8 +129,8 @@ TEST_CASE("a loaded translator says what the saved one said") {
           std::vector<std::string>{"The cat sleeps.", "Who sings?"});
     CHECK(split_sentences("really?! I sing") == std::vector<std::string>{"really?!", "I sing"});
     CHECK(split_sentences("  ").empty());
-    CHECK(answer(loaded, settings, "the cat sleeps. who sings?") ==
-          loaded.translate("The cat sleeps.") + " " + loaded.translate("Who sings?"));
+    const std::string one = loaded.translate("The cat sleeps."), two = loaded.translate("Who sings?");
+    CHECK(answer(loaded, settings, "the cat sleeps. who sings?") == one + (one.empty() ? "" : " ") + two);
     CHECK(message_of([&] { answer(loaded, settings, "The cat sleeps. The dodo sings."); }).find("dodo") !=
           std::string::npos);
   }
