@@ -389,7 +389,7 @@ const std::vector<std::string> race_header = {"", "parameters", "right", "range"
 /// was dull although we loved the song` the first. The same words, two labels: there a bag of words can
 /// only guess.
 Entry fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
-  const Index few = lesson.fast ? 100 : 200, draws = lesson.fast ? 1 : 5;
+  const Index few = lesson.fast ? 100 : 400, draws = lesson.fast ? 1 : 5;
   const Index large = parameters_of(pretrained).count();
   const Bert small = new_bert(data.words, 32, 1, lesson.seed + 5);
   const Index small_count = parameters_of(small).count();
@@ -397,7 +397,7 @@ Entry fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
       frozen{"frozen", large}, tuned{"fine-tuned", large}, alone{"small, from the labels", small_count},
       hard{"small, hard labels", small_count}, soft{"small, soft targets", small_count};
   const Index steps = lesson.fast ? 40 : 100;
-  const std::vector<Example> unlabelled(data.training.end() - (lesson.fast ? 500 : 2000),
+  const std::vector<Example> unlabelled(data.training.end() - (lesson.fast ? 500 : 1200),
                                         data.training.end());
   for (Index n = 0; n < draws; ++n) {
     const std::uint64_t seed = lesson.seed + 100 * std::uint64_t(n);
@@ -483,7 +483,7 @@ Entry fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
 /// masked language model as before), and the angle between the last states of both, 1 − cos. The control
 /// starts from the same layers and has the middle term only:
 void distil_pretraining(Lesson& lesson, const Data& data, const Bert& teacher, const Entry& tuned_teacher) {
-  const Index steps = lesson.fast ? 40 : 200, few = lesson.fast ? 100 : 200, draws = lesson.fast ? 1 : 5;
+  const Index steps = lesson.fast ? 40 : 200, few = lesson.fast ? 100 : 400, draws = lesson.fast ? 1 : 5;
   const auto train_student = [&](bool distil) {
     const Bert student = copy_of(teacher, 1);
     fit(parameters_of(student), distil ? "distilled" : "gaps alone", steps, 1e-3, [&](Index batch) {
@@ -673,7 +673,7 @@ int main(int argc, char** argv) {
                  "With --weights DIR it runs a published BERT instead: see 16_bert --weights DIR --help.");
            }},
       [](Lesson& lesson) {
-        const Data data = load_opinions(lesson.fast ? 1000 : 4000, lesson.fast ? 200 : 600, lesson.seed);
+        const Data data = load_opinions(lesson.fast ? 1000 : 4000, lesson.fast ? 200 : 400, lesson.seed);
         making_gaps(lesson, data);
         next_sentence(lesson);
         const Bert pretrained = both_ways(lesson, data);
