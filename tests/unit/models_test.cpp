@@ -182,6 +182,19 @@ TEST_CASE("T5 has RMSNorm, no biases, one table of distances a stack and one emb
   CHECK(t5.encoder.blocks[0].self.scale == 1);
 }
 
+TEST_CASE("T5's queries start smaller by √d_k, since its scores are not divided by it") {
+  const auto deviation = [](const Linear& layer) {
+    return std::sqrt(mean(layer.weight * layer.weight).item());
+  };
+  Rng rng(1);
+  TransformerConfig config = t5_config({.vocabulary = 9, .d_model = 64, .heads = 4});
+  for (const bool scaled : {false, true}) {
+    config.scale_scores = scaled;
+    const MultiHeadAttention layer(config, rng);
+    CHECK(deviation(layer.query) / deviation(layer.key) == doctest::Approx(scaled ? 1 : 0.25).epsilon(0.02));
+  }
+}
+
 TEST_CASE("spans are removed, and input and target together have every token") {
   Rng rng(1);
   for (const Index length : {2, 3, 7, 20, 100, 333})
