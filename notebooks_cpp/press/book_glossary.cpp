@@ -91,7 +91,7 @@ BookPage glossary_page(std::string_view glossary, const std::vector<BookPage>& p
     Index most = 0;
     for (const PageSection& section : sections_of(*lesson))
       if (const Index points = fit(term, section); points > most) most = points, best = section;
-    // What comes before the first heading is found at the start; a term that the lesson does not have, nowhere.
+    // What comes before the first heading is at the start; a term that the lesson does not have is nowhere.
     const std::string address =
         most == 0 ? lesson->address : lesson->address + "#" + (best.id.empty() ? "start" : best.id);
     std::string others;
