@@ -76,7 +76,7 @@ constexpr const char* use_page = R"((async () => {
 
   const search = document.querySelector('.search input');
   if (search && document.querySelector('.cards'))
-    for (const words of ['teacher forcing', 'KV cache', 'label smoothing', 'scaled_dot_product_attention']) {
+    for (const words of ['teacher forcing', 'KV cache', 'label smoothing', 'TransformerWriter']) {
       search.value = words;
       search.dispatchEvent(new Event('input'));
       for (let i = 0; i < 100 && document.querySelector('.search ol').hidden; ++i) await pause();
