@@ -27,6 +27,7 @@
 #include "core/autograd.hpp"
 #include "core/pool.hpp"
 
+#include "lessons/support/figures.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/decode.hpp"
 #include "nn/text/batching.hpp"
@@ -423,6 +424,12 @@ void copy_and_reverse(Lesson& lesson) {
       "Rows are the letters to write, in order. At step 0 no row prefers its letter. Then a line appears "
       "that runs against the reading direction: `h` looks at `h`, and `h` is the last letter of the "
       "source.");
+  MapsFigure while_it_learns{target_letters, source_letters, {{"step", {}, true}}, {}, reverse[0].losses};
+  for (const LetterMap& map : reverse[0].maps) {
+    while_it_learns.choices[0].values.push_back(fmt::format("{}", map.step));
+    while_it_learns.maps.push_back(map.weights);
+  }
+  lesson.data("maps", maps_figure(while_it_learns));
   const double start = on_anti_diagonal(before.weights), end = on_anti_diagonal(after.weights);
   lesson.claim(lesson.fast ? end > start : end > 0.5,
                "the weight on the letter to write went from {:.2f} (uniform: {:.2f}) to {:.2f}", start,

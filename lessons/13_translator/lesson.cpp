@@ -372,7 +372,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
 
 Lesson lesson_for(const Settings& settings) {
   Lesson lesson({.name = "13_translator", .question = "Can all of it together translate?"}, settings);
-  lesson.print("13_translator: Can all of it together translate?");
+  lesson.begin();
   return lesson;
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>   // ssize
 
 #include "core/autograd.hpp"
+#include "lessons/support/figures.hpp"
 
 namespace attn {
 namespace {
@@ -145,6 +146,7 @@ void show_attention(Lesson& lesson, const std::string& name, const Look& look) {
       "Each row is a word being written and sums to 1. Follow the bright cells from top to bottom: where the "
       "languages have the same word order they run down the diagonal, elsewhere they turn back. Heads share "
       "the work.");
+  lesson.data("maps", heads_figure(look.written, look.read, look.cross));
 }
 
 void show_gradient(Lesson& lesson, const std::string& name, const Look& early, const Look& now) {

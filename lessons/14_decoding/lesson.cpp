@@ -18,6 +18,7 @@
 #include "core/autograd.hpp"
 #include "lessons/14_decoding/model.hpp"
 #include "lessons/14_decoding/pictures.hpp"
+#include "lessons/support/figures.hpp"
 #include "nn/text/batching.hpp"
 
 using namespace attn;
@@ -200,6 +201,8 @@ void beam_on_a_sentence(Lesson& lesson, const Translator& t) {
       "The beam tree",
       "Each number is the log-probability of the whole beginning: it can only fall. At each step three are "
       "kept, and the others (grey) are dropped for good. Green is the path that was chosen at the end.");
+  lesson.data("beam",
+              beam_figure(chosen.source, result, width, [&](int token) { return t.french->label(token); }));
 }
 
 /// ## Likeliest is not best
@@ -337,6 +340,8 @@ void one_guess(Lesson& lesson, const Translator& t) {
                  "One guess, six settings",
                  "τ = 0.5 raises what is high and lowers the rest; τ = 2 gives a share to the many words "
                  "that are wrong. Top-k, top-p and min-p cut these off and leave the others in proportion.");
+  lesson.data("sampling", sampling_figure(chosen.where, chosen.logits,
+                                          [&](int token) { return t.french->label(token); }));
   lesson.claim(in_play[1] < in_play[0] && in_play[0] < in_play[2] && in_play[4] <= in_play[0],
                "words in play: {:.1f} at τ = 0.5, {:.1f} as it is, {:.1f} at τ = 2; top-p 0.8 leaves {:.1f}",
                in_play[1], in_play[0], in_play[2], in_play[4]);
@@ -408,6 +413,7 @@ void the_cache(Lesson& lesson, const Translator& t) {
       "Without a cache, step 4 computes the keys and values of four words, three of them for the "
       "fourth, third and second time. With it, each row is computed once and kept (grey). The work "
       "for T words falls from T (T + 1) / 2 rows to T.");
+  lesson.data("cache", cache_figure({"<bos>", "Le", "chat", "noir", "dort", "."}, 1, 64));
   Index same = 0;
   const Index count = lesson.fast ? 5 : 20;
   for (Index i = 0; i < count; ++i) {

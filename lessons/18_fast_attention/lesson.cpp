@@ -11,7 +11,6 @@
 /// Letters for sizes: B batch, T queries, S keys, H heads, D the size of a head, w the window.
 #include <algorithm>   // max, min
 #include <cmath>       // exp, fabs, log, pow, sqrt
-#include <ctime>       // clock_gettime
 #include <functional>  // function
 #include <iterator>    // ssize
 #include <limits>      // infinity
@@ -21,6 +20,7 @@
 #include "core/ops.hpp"
 #include "core/parallel.hpp"  // set_thread_count
 #include "lessons/18_fast_attention/pictures.hpp"
+#include "lessons/support/cpu_time.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
 
@@ -34,22 +34,6 @@ double peak_bytes(const std::function<void()>& work) {
   reset_pool_peak();
   work();
   return double(pool_statistics().peak_bytes - before);
-}
-
-// The processor time of this thread, which does not count what others do on the machine; the best of five.
-double seconds_of(const std::function<void()>& work) {
-  const auto now = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
-  };
-  double best = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < 5; ++round) {
-    const double start = now();
-    work();
-    best = std::min(best, now() - start);
-  }
-  return best;
 }
 
 std::string size_text(double bytes) {

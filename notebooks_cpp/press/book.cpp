@@ -103,7 +103,32 @@ void write(const fs::path& path, const std::string& text) {
 
 // The picture on each card, chosen by eye; a page that is not listed has its first.
 void choose_covers(std::vector<BookPage>& pages, const fs::path& out) {
-  static const std::map<std::string, const char*> chosen = {};
+  static const std::map<std::string, const char*> chosen = {
+      {"01_tensors", "01_tensors/matmul.png"},
+      {"02_autograd", "02_autograd/graph.png"},
+      {"03_fast_matmul", "03_fast_matmul/ladder.png"},
+      {"04_learning", "04_learning/spirals.png"},
+      {"05_tokens", "05_tokens/vectors.png"},
+      {"06_self_attention", "06_self_attention/attention.png"},
+      {"07_masking", "07_masking/leak.png"},
+      {"08_multi_head", "08_multi_head/heads.png"},
+      {"09_positions", "09_positions/rope.png"},
+      {"10_blocks", "10_blocks/where_can_it_learn.png"},
+      {"11_transformer", "11_transformer/architecture.png"},
+      {"12_training", "12_training/anti_diagonal.png"},
+      {"13_translator", "13_translator/en-fr-attention.png"},
+      {"14_decoding", "14_decoding/beam_tree.png"},
+      {"15_gpt", "15_gpt/attention_head.png"},
+      {"16_bert", "16_bert/both_ways.png"},
+      {"17_t5", "17_t5/corrupted.png"},
+      {"18_fast_attention", "18_fast_attention/window.png"},
+      {"01_attention_by_hand", "notebooks/01_attention_by_hand/02.png"},
+      {"02_positions_landscape", "notebooks/02_positions_landscape/02.png"},
+      {"03_training_dynamics", "notebooks/03_training_dynamics/05.png"},
+      {"04_what_heads_learn", "notebooks/04_what_heads_learn/01.png"},
+      {"05_temperature", "notebooks/05_temperature/02.png"},
+      {"06_speed_of_light", "notebooks/06_speed_of_light/02.png"},
+  };
   for (BookPage& page : pages) {
     const auto found = chosen.find(fs::path(page.address).stem().string());
     if (found != chosen.end() && fs::exists(out / found->second)) page.cover = out / found->second;
@@ -127,15 +152,20 @@ void write_book(const BookOptions& options) {
   for (const Folder& folder : library_folders) add_folder(sources, options.root, folder.path);
   for (const std::string& name : lessons) add_lesson(sources, options.root, name);
 
+  std::vector<fs::path> milestones;
+  for (const fs::path& folder : entries_of(options.out)) {
+    const std::string name = folder.filename().string(), source = milestone_source(name);
+    if (is_digit(name[0]) || !fs::exists(folder / "lesson.json")) continue;
+    milestones.push_back(folder);
+    if (fs::exists(options.root / source))
+      sources.add(source, read_file(options.root / source), "milestones/" + name + ".html");
+  }
   std::vector<BookPage> notebooks = notebooks_in(options.out / "notebooks", sources);
   std::vector<BookPage> pages(1);
   for (const std::string& name : lessons)
     pages.push_back(lesson_page(options.root / "lessons" / name, options.out / name,
                                 options.root / "tests/exercises" / (name + "_test.cpp"), sources));
-  for (const fs::path& folder : entries_of(options.out))
-    if (!sources.find("lessons/" + folder.filename().string() + "/lesson.cpp") &&
-        fs::exists(folder / "lesson.json"))
-      pages.push_back(lesson_page(folder, folder, "", sources));
+  for (const fs::path& folder : milestones) pages.push_back(lesson_page(folder, folder, "", sources));
   for (BookPage& page : notebooks) {
     page.whole = linked_notebook(page.whole, {sources, page.address});
     pages.push_back(std::move(page));

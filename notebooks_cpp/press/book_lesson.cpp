@@ -12,7 +12,7 @@
 #include "lessons/support/picture.hpp"  // json_script, picture_html
 #include "lessons/support/prose.hpp"    // prose_of
 #include "notebooks_cpp/press/book_pages.hpp"
-#include "notebooks_cpp/press/lines.hpp"     // is_blank, lines_of, trimmed
+#include "notebooks_cpp/press/lines.hpp"     // is_blank, is_digit, lines_of, trimmed
 #include "notebooks_cpp/press/markdown.hpp"  // markdown_to_html
 #include "notebooks_cpp/press/plain_math.hpp"
 
@@ -189,6 +189,20 @@ std::string folded_code(const Listing& code, const std::vector<std::string>& lin
                             "</details>\n";
 }
 
+// Code may name a function whose own lines are nowhere on the page: such a link is taken off.
+std::string without_dead_lines(std::string html) {
+  constexpr std::string_view mark = " href=\"#L";
+  for (std::size_t at = 0; (at = html.find(mark, at)) != html.npos;) {
+    const std::size_t end = html.find('"', at + mark.size());
+    const std::string line = html.substr(at + mark.size() - 1, end - at - mark.size() + 1);
+    if (html.find("id=\"" + line + "\"") == html.npos)
+      html.erase(at, end + 1 - at);
+    else
+      at = end;
+  }
+  return html;
+}
+
 }  // namespace
 
 bool is_extra_file(const std::string& file) {
@@ -197,21 +211,23 @@ bool is_extra_file(const std::string& file) {
          file != "types.hpp";
 }
 
+std::string milestone_source(const std::string& name) { return "lessons/mine/" + name + ".cpp"; }
+
 BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::path& grader,
                      const Sources& sources) {
   const std::string id = folder.filename().string(), prefix = "lessons/" + id + "/";
-  const SourceFile* file = sources.find(prefix + "lesson.cpp");
+  const bool is_lesson = is_digit(id[0]);  // else a milestone: "mine_1_gradients"
+  const SourceFile* file = sources.find(is_lesson ? prefix + "lesson.cpp" : milestone_source(id));
   const json records = read_records(output / "lesson.json");
   const std::string question = records.empty() ? "" : records[0].value("question", "");
-  // "mine_1_gradients" is milestone 1.
-  const bool is_milestone = !file && id.starts_with("mine_");
-  const std::string name = is_milestone ? "Milestone " + id.substr(5, 1) + ": " + folder_title(id.substr(5))
-                                        : folder_title(id),
-                    number = id.substr(0, 2);
+  const std::string number = is_lesson ? id.substr(0, 2) : id.substr(std::min<std::size_t>(5, id.size()), 1);
+  const std::string name =
+      is_lesson ? folder_title(id)
+                : "Milestone " + number + ": " + folder_title(id.substr(std::min<std::size_t>(5, id.size())));
   BookPage page{.address = file ? file->page : "milestones/" + id + ".html",
-                .title = file ? number + " " + name : name,
-                .chapter = file ? "Lessons" : "Milestones",
-                .kind = file ? "lesson" : "milestone",
+                .title = is_lesson ? number + " " + name : name,
+                .chapter = is_lesson ? "Lessons" : "Milestones",
+                .kind = is_lesson ? "lesson" : "milestone",
                 .summary = question,
                 .has_contents = true,
                 .has_text = true};
@@ -251,9 +267,11 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
                             text.sentence(first_sentence(manual_of(each->text))));
   page.body = fmt::format(
       "<header class=\"opening\"><p class=\"kicker\">{}</p>\n<h1>{}</h1>\n{}</header>\n<article "
-      "class=\"lesson\">\n{}</article>\n",
-      escape_html(file ? fmt::format("Lesson {} · {}", number, name) : name), escape_html(question),
-      file ? fmt::format("<p class=\"soft run\">Run it: <code>make {}</code></p>", number) : "", body);
+      "class=\"lesson\" id=\"start\">\n{}</article>\n",
+      escape_html(is_lesson ? fmt::format("Lesson {} · {}", number, name) : name), escape_html(question),
+      fmt::format("<p class=\"soft run\">Run it: <code>make {}{}</code></p>", is_lesson ? "" : "mine-",
+                  number),
+      without_dead_lines(body));
   if (!others.empty())
     page.body +=
         "<h2 id=\"files\">The other files of this lesson</h2>\n<ul class=\"files\">\n" + others + "</ul>\n";

@@ -61,10 +61,11 @@ std::string picture_address(const std::filesystem::path& picture);
 
 // What the book is, and its table of contents. `has_live_page`: out/live/index.html is there to link to.
 BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, bool has_live_page);
-// The files of a lesson must have been added to `sources`. `output` is the lesson's folder in out/. What has
-// no lesson.cpp among the sources is a milestone, and shows no code.
+// A lesson or a milestone, whose name is that of `folder`. Its sources must have been added to `sources`, or
+// its page shows no code. `output` is its folder in out/.
 BookPage lesson_page(const std::filesystem::path& folder, const std::filesystem::path& output,
                      const std::filesystem::path& grader, const Sources& sources);
+std::string milestone_source(const std::string& name);  // "lessons/mine/mine_1_gradients.cpp"
 // A source with its comments beside it, what it declares, and who includes it.
 BookPage source_page(const SourceFile& file, const Sources& sources);
 // What the headers directly in `folder` declare for others, in the order of the source: signature, comment,

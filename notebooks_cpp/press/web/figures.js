@@ -157,7 +157,8 @@
       return [controls(...parts), element("div", { className: "side" }, picture, ...(chart ? [chart.svg] : []))];
     },
 
-    sampling: ({ context, tokens, logits }) => {
+    sampling: ({ context, tokens, logits: given }) => {
+      const logits = given.map(value => value ?? -Infinity);
       const order = logits.map((_, i) => i).sort((a, b) => logits[b] - logits[a]), shown = order.slice(0, 12);
       const settings = { temperature: 1, top_k: tokens.length, top_p: 1 };
       const bars = shown.map(i => {
@@ -222,7 +223,7 @@
           ...row("keys", step, (i, now) => i === now ? "new" : "kept"), ...row("values", step, (i, now) => i === now ? "new" : "kept"));
         const count = step + 1, kept = 2 * layers * count * size;
         said.textContent = `Step ${count}: with the cache 1 token goes through the model, without it ${count}. ` +
-          `So far ${count} against ${count * (count + 1) / 2}. The cache holds 2 · ${layers} layers · ${count} tokens · ${size} numbers = ${kept.toLocaleString("en")}.`;
+          `So far ${count} against ${count * (count + 1) / 2}. The cache holds keys and values, 2 × ${layers} (layers) × ${count} (tokens) × ${size} = ${kept.toLocaleString("en")} numbers.`;
       };
       draw(0);
       return [stepper(tokens.length, step => `token ${step + 1} of ${tokens.length}`, draw),
