@@ -76,7 +76,7 @@ constexpr const char* use_page = R"((async () => {
 
   const search = document.querySelector('.search input');
   if (search && document.querySelector('.cards'))
-    for (const words of ['teacher forcing', 'KV cache', 'label smoothing', 'scaled_dot_product_attention']) {
+    for (const words of ['teacher forcing', 'KV cache', 'label smoothing', 'TransformerWriter']) {
       search.value = words;
       search.dispatchEvent(new Event('input'));
       for (let i = 0; i < 100 && document.querySelector('.search ol').hidden; ++i) await pause();
@@ -107,7 +107,7 @@ constexpr const char* use_page = R"((async () => {
     scrollTo({top: 0, behavior: 'instant'});
   }
 
-  for (const script of all('.picture > script.cells')) {  // over the very cells of the picture
+  for (const script of all('figure > .picture:has(div.cells) > script.cells')) {  // over the very cells of the picture
     const image = all('img', script.parentElement).find(each => each.checkVisibility()), shown = image.getBoundingClientRect();
     const scale = shown.width / image.getAttribute('width'), boxes = all('div.cells', script.parentElement);
     JSON.parse(script.textContent).forEach(({box}, i) => {
