@@ -107,7 +107,7 @@ constexpr const char* use_page = R"((async () => {
     scrollTo({top: 0, behavior: 'instant'});
   }
 
-  for (const script of all('figure > .picture:has(div.cells) > script.cells')) {  // over the very cells of the picture
+  for (const script of all('figure > .picture:has(div.cells) > script.cells')) {  // they lie over its cells
     const image = all('img', script.parentElement).find(each => each.checkVisibility()), shown = image.getBoundingClientRect();
     const scale = shown.width / image.getAttribute('width'), boxes = all('div.cells', script.parentElement);
     JSON.parse(script.textContent).forEach(({box}, i) => {
