@@ -87,16 +87,15 @@ void row_major(Lesson& lesson) {
   /// $$ offset(i, j) = i · 4 + j · 1 $$
   const Index milk = offset_of(x.shape(), {1, 2});
   lesson.claim(milk == 6 && x.data()[milk] == x(1, 2),
-               "Ben's milk is element (1,2): 1 · 4 + 2 · 1 = {}, and at place {} lies {:.0f}", milk, milk,
+               "Ben's milk is element (1,2): 1 · 4 + 2 · 1 = {}, and place {} holds {:.0f}", milk, milk,
                x.data()[milk]);
   lesson.picture("strip.png", strip_picture(x, people, goods, 1, 2), "A table and its strip of memory",
                  "To reach Ben's milk, jump one row (four cells) and two columns (one cell each).");
 
   const Shape weeks{2, 3, 4};
   lesson.say(
-      "More axes work in the same way. In (2,3,4) the strides are ({},{},{}): each is the product of the "
-      "sizes "
-      "to its right.",
+      "More axes work the same way. In (2,3,4) the strides are ({},{},{}): each is the product of the "
+      "sizes to its right.",
       weeks.stride(0), weeks.stride(1), weeks.stride(2));
   const Tensor counted = reshape(arange(24), weeks);  // element number n holds n
   int right = 0;
@@ -126,8 +125,8 @@ void reshape_and_transpose(Lesson& lesson) {
   lesson.claim(six(3, 2) == 9, "write 9 through one, and the other reads {:.0f}", six(3, 2));
   lesson.say("What does not fit is refused: \"{}\".", refusal([&] { reshape(weeks, {5, 5}); }));
 
-  /// A *transpose* turns rows into columns: everybody's apples become the first row. It can be had without
-  /// touching a number, too. Swap the two strides, and the same strip is read down its columns:
+  /// A *transpose* turns rows into columns: everybody's apples become the first row. It can be done without
+  /// moving a number, too. Swap the two strides, and the same strip is read down its columns:
   struct View {  // a tensor without numbers of its own
     const real* numbers;
     Index rows, columns, row_stride, column_stride;
@@ -150,8 +149,9 @@ void reshape_and_transpose(Lesson& lesson) {
   /// Where it would cost time, inside a matrix product, the product takes an argument that says *read this
   /// one transposed*.
   ///
-  /// Reshape and transpose may both turn (3,4) into (4,3). To take one for the other is among the most common
-  /// mistakes in this field, because no shape is wrong (lesson 08 meets it again). The first rows of both:
+  /// Reshape and transpose may both turn (3,4) into (4,3). Confusing the two is among the most common
+  /// mistakes in this field, because the shape is right either way (lesson 08 meets it again). The first rows
+  /// of both:
   lesson.numbers(concat({slice(reshaped, 0, 0, 1), slice(transposed, 0, 0, 1)}), {"reshape", "transpose"},
                  {"first", "second", "third"}, 0);
   lesson.claim(!equal(reshaped, transposed) && transposed.data() != x.data(),
@@ -191,9 +191,9 @@ viz::Image stretched(const Tensor& x, const std::string& title) {
 
 /// ## Broadcasting
 ///
-/// Everybody gets the same present on top: one bread and two eggs, a list of shape (4). To add it to a (3,4)
-/// table, you would write a loop over the people. Tensors do without: **broadcasting** uses the list for
-/// each row.
+/// Everybody gets the same present on top: a loaf of bread and two eggs, a list of shape (4). To add it to a
+/// (3,4) table, you would write a loop over the people. Tensors do without: **broadcasting** uses the list
+/// for each row.
 void broadcasting(Lesson& lesson) {
   const Tensor x = baskets(), present = tensor({0, 1, 0, 2});  // (4)
   lesson.numbers(x + present, people, goods, 0);
@@ -216,12 +216,13 @@ void broadcasting(Lesson& lesson) {
   }
   lesson.table({"a", "b", "a + b"}, rows);
   /// The last line is the one to remember. Three numbers, one for each person, are not (3) but (3,1): aligned
-  /// at the right, a (3) would meet the four things. The library says:
+  /// at the right, a (3) would meet the four goods. The library says:
   lesson.print("    {}", refusal([&] { x + tensor({1, 2, 3}); }));
-  /// To take the smaller size and go on would be worse: there would be a sum, and a column missing from it.
+  /// Quietly taking the smaller size would be worse: you would get a sum with a column missing.
   ///
   /// A stretched axis copies nothing. Its stride is 0, so a step along it stays where it is, and the same
-  /// number is read again. A column plus a row shows both at once:
+  /// number is read again. A column (3, 1, 2), bags per person, plus a row (0, 1, 2, 3), gifts per kind,
+  /// stretches both at once:
   const Tensor bags = reshape(tensor({3, 1, 2}), {3, 1}), gifts = tensor({{0, 1, 2, 3}});  // (3, 1), (1, 4)
   const Tensor both = bags + gifts;                                                        // (3, 4)
   lesson.heatmap(matrix_of(both), {.title = "A column (3,1) plus a row (1,4)",
@@ -254,7 +255,7 @@ Tensor multiply_by_loops(const Tensor& a, const Tensor& b, const std::string& or
 
 /// ## Matmul
 ///
-/// What would each person pay in each of two shops? The prices are a (4,2) table, a row for each thing and a
+/// What would each person pay in each of two shops? The prices are a (4,2) table, a row for each item and a
 /// column for each shop:
 void matrix_product(Lesson& lesson) {
   const Labels shops = {"market", "corner"};
@@ -264,7 +265,7 @@ void matrix_product(Lesson& lesson) {
   const Tensor bills = matmul(x, prices);  // (3, 4) x (4, 2) -> (3, 2)
   lesson.say("Anna at the market pays 4 · {:.2f} + 1 · {:.2f} + 2 · {:.2f} + 0 · {:.2f} = {:.2f}.",
              prices(0, 0), prices(1, 0), prices(2, 0), prices(3, 0), bills(0, 0));
-  /// Her row of the baskets meets the market's column of the prices: multiply thing by thing and add up. That
+  /// Her row of the baskets meets the market's column of the prices: multiply item by item and add up. That
   /// is a *dot product*. All dot products of a row with a column, in one table, are the **matrix product**:
   ///
   /// $$ c(i, j) = Σ_k a(i, k) · b(k, j)          (M,K) x (K,N) -> (M,N) $$
@@ -285,15 +286,16 @@ void matrix_product(Lesson& lesson) {
   lesson.claim(same_bits && max_difference(bills, multiply_by_loops(x, prices)) < 1e-5,
                "all six orders of the loops give the same bits, and the library's matmul the same bills");
   lesson.say(
-      "Inner sizes that differ would let things meet the wrong prices. Leave out the price of eggs, and the "
+      "Inner sizes that differ would leave an item without a price. Leave out the price of eggs, and the "
       "library says \"{}\".",
       refusal([&] { matmul(x, slice(prices, 0, 0, 3)); }));
 }
 
 /// ## At real size
 ///
-/// A matrix product and a broadcast together make the commonest layer of a network, the *linear layer*. It
-/// has a weight W and a bias b, which it learns, and does the same to every word x:
+/// A matrix product and a broadcast together make the most common layer of a network, the *linear layer*. It
+/// has a weight W and a bias b, which it learns (lessons 02 and 04 show how), and does the same to every
+/// word x:
 ///
 /// $$ y = x W + b          (B,T,C) x (C,N) + (N) -> (B,T,N) $$
 ///

@@ -1,7 +1,8 @@
-/// A network starts with random numbers and has to get better. How wrong it is can be put into one number,
-/// the *loss*. Then ask of each of its numbers, and there may be billions: if this one were a little larger,
-/// would the loss rise or fall, and how fast? The answer is a *derivative*. Once all of them are known,
-/// learning is simple: lower each number where the loss would rise, raise it where the loss would fall.
+/// Lesson 01 ended with a layer that learns its weight and its bias. How? A network starts with random
+/// numbers and has to get better. How wrong it is can be put into one number, the *loss*. Then ask of each of
+/// its numbers, and there may be billions: if this one were a little larger, would the loss rise or fall, and
+/// how fast? The answer is a *derivative*. Once all of them are known, learning is simple: where the loss
+/// would rise, lower the number a little; where it would fall, raise it.
 ///
 /// Nobody writes these derivatives by hand. The program finds them while it runs: each operation leaves a
 /// note of what it was computed from, and how strongly it depends on each of these. Read backwards, the notes
@@ -274,7 +275,7 @@ void by_tensors(Lesson& lesson, const std::vector<double>& right, const std::vec
                found[2]);
 
   /// Gradients add up over calls, too: that is how a large batch can be done in parts. So they have to be set
-  /// to zero before each step. To forget that is the classic mistake of a training loop, which is just this:
+  /// to zero before each step. Forgetting that is the classic mistake in a training loop, which is just this:
   ///
   ///     for (int step = 0; step < 12; ++step) {
   ///       w.zero_grad();
@@ -392,8 +393,8 @@ Tensor part(const std::vector<double>& p, int begin, const Shape& shape) {
 ///
 /// $$ gradient ≈ (f(p + h) − f(p − h)) / 2h $$
 ///
-/// Here a small network (`network.hpp`, written once as a template) goes three ways: through our numbers that
-/// remember, through central differences in double, and through the library.
+/// Here a small network (`network.hpp`, written once as a template) goes three ways: through the graph that
+/// we built above, through central differences in double, and through the library.
 void check_it(Lesson& lesson) {
   Rng rng(lesson.seed);
   std::vector<double> p, x;
@@ -488,7 +489,8 @@ int main(int argc, char** argv) {
         ///   Four pages of Nature that made it known.
         /// - Baydin, Pearlmutter, Radul and Siskind, 2018: *Automatic differentiation in machine learning: a
         ///   survey*. Forward and reverse mode, and what they cost.
-        /// - Andrej Karpathy, 2020: *micrograd*. The same engine of numbers that remember, in Python.
+        /// - Andrej Karpathy, 2020: *micrograd*. An engine like the one of this lesson, in about 100 lines
+        ///   of Python.
         /// - The notebook `03_training_dynamics`: what the learning rate does to a model that sorts cards.
         lesson.try_next(
             {{"In operator* of value.hpp, swap the two derivatives (a.value(), b.value()).",

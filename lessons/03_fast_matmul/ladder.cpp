@@ -6,6 +6,7 @@
 #include <algorithm>  // clamp, max, min
 #include <cstdlib>    // strtol
 #include <fstream>    // ifstream
+#include <map>        // map
 
 #include "core/ops.hpp"
 #include "core/parallel.hpp"
@@ -46,9 +47,14 @@ double seconds_of(bool all_cores, double budget, const std::function<void()>& wo
 }
 
 double peak_gflops(const Kernels& kernels) {
-  double flop = 0;
-  const double seconds = seconds_of(false, 0.1, [&] { flop = kernels.burn(100000); });
-  return flop / seconds / 1e9;
+  static std::map<int, double> measured;  // by width: once, so that table, ladder and roof show the same peak
+  double& peak = measured[kernels.width];
+  if (peak == 0) {
+    double flop = 0;
+    const double seconds = seconds_of(false, 0.1, [&] { flop = kernels.burn(100000); });
+    peak = flop / seconds / 1e9;
+  }
+  return peak;
 }
 
 std::vector<MemoryLevel> memory_levels() {
@@ -116,10 +122,7 @@ const Rung& Ladder::climb(const std::string& name, Multiply multiply, const Kern
     difference_ = std::max(difference_, max_difference(c, expected_));
     return 2.0 * double(n() * n() * n()) / seconds / 1e9;
   };
-  Rung rung{name, 0, 0, 0, fmt::format("{} floats", width.width)};
-  for (const Rung& other : rungs_)
-    if (other.width == rung.width) rung.peak = other.peak;
-  if (rung.peak == 0) rung.peak = peak_gflops(width);
+  Rung rung{name, 0, 0, peak_gflops(width), fmt::format("{} floats", width.width)};
   if (threads && thread_count() > 1) rung.all_cores = measure(true);
   const OneThread one_thread;
   rung.one_core = measure(false);

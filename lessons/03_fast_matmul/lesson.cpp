@@ -6,7 +6,8 @@
 ///
 /// Why are three simple loops so slow? Because a core computes much faster than numbers can be brought to it.
 /// This lesson climbs a ladder from those loops to the library's product. Each rung removes one reason for
-/// waiting, and says how fast it runs on your machine.
+/// waiting and measures how fast it then runs on your machine. If you only want to know how models learn, go
+/// on to lesson 04, and come back before lessons 14 and 18, where memory decides again.
 #include <algorithm>  // copy_n, max, min
 
 #include "core/autograd.hpp"  // NoGrad
@@ -251,8 +252,7 @@ void wider_vectors(Lesson& lesson, Ladder& ladder) {
   } else if (cpu_has_avx) {
     lesson.say(
         "ATTN_KERNELS=baseline asks to do without them. So the AVX rung is left out, and the rungs from here "
-        "on "
-        "have the vectors of the register tile.");
+        "on have the vectors of the register tile.");
   } else {
     lesson.say(
         "This processor has no AVX2 with FMA. So that rung is left out, and the rungs from here on have the "
@@ -280,10 +280,10 @@ Crowding crowding(Index stride) {
 /// ## Packing
 ///
 /// A tile of 6 x 16 needs a strip of B: 16 columns, 256 rows deep. In a wide matrix the rows of this strip
-/// lie far apart. Now, a line cannot go anywhere in a cache. A typical L1 (32 KB) has 64 *sets* with room for
-/// 8 lines each, and the address decides on the set. If B has 1,024 columns, its rows are 4,096 bytes apart,
-/// and the whole strip falls into one set. It also touches 256 *pages* (memory is mapped in pages of 4 KB,
-/// and a core remembers the places of a few dozen only). So copy the strip first, once, to where its rows
+/// lie far apart. Now, a cache cannot keep a line just anywhere. A typical L1 (32 KB) has 64 *sets* with room
+/// for 8 lines each, and the address decides on the set. If B has 1,024 columns, its rows are 4,096 bytes
+/// apart, and the whole strip falls into one set. It also touches 256 *pages* (memory is mapped in pages of 4
+/// KB, and a core remembers where a few dozen of them are). So copy the strip first, once, to where its rows
 /// follow one another. That is **packing** (Goto and van de Geijn, 2008), and every fast library does it:
 void packing(Lesson& lesson, Ladder& ladder, double budget) {
   const Crowding wide = crowding(4 * 1024), less_wide = crowding(4 * 960), tight = crowding(4 * 16);
@@ -356,8 +356,8 @@ void library(Index m, Index k, Index n, const real* a, const real* b, real* c) {
 ///
 /// The library (`core/gemm.cpp`) does all of this, with a tile tuned for each width of vectors, and its
 /// threads share their packed strips. All rungs together; *of the peak* compares each with cores whose
-/// vectors are as wide as its own. One core is timed by the processor's clock, several by the clock on the
-/// wall, so other programs on the machine count against them:
+/// vectors are as wide as its own. One core is timed in CPU time, several in wall-clock time, so other
+/// programs on the machine count against them:
 void whole_ladder(Lesson& lesson, Ladder& ladder) {
   ladder.climb("the library", library, kernels(), true);
   const int threads = thread_count();
@@ -415,8 +415,8 @@ void roofline(Lesson& lesson, double budget) {
 
   /// Now what a model does, on numbers that fit into no cache. x + y does one FLOP for 12 bytes. One word
   /// through a large weight matrix has to fetch all of it, for 2 FLOP per number. Many words together fetch
-  /// it once, and each byte does more work. (The roof is measured, too. On a busy machine a point may lie a
-  /// little above it.)
+  /// it once, and each byte does more work. (The roof is measured, too. On a busy machine a point may lie
+  /// above it.)
   const MemoryLevel& memory = levels.back();
   const Index C = 2048, N = memory.bytes / Index(sizeof(real)) / C, length = N * C / 2;
   std::vector<Operation> operations;

@@ -1,9 +1,9 @@
-/// Lesson 02 ended with a gradient: how much a result changes when a number that went into it changes a
-/// little. What is that good for? For *learning*. A **network** is a function with thousands of numbers
-/// inside, its **weights**, that nobody chooses by hand. We show it examples whose right answer is known,
-/// put a price on its answers (the **loss**), compute the gradient of the loss with respect to every weight,
-/// and move each weight a little to where the loss is smaller. Every network of this course, and every large
-/// model you have used, was trained by these four lines, over and over:
+/// In lesson 02 a single weight slid down the slope of its loss. A **network** is a function with thousands
+/// of such numbers inside, its **weights**, that nobody chooses by hand. How does it *learn* them all? We
+/// show it examples whose right answer is known, put a price on its answers (the **loss**), compute the
+/// gradient of the loss with respect to every weight, and move each weight a little to where the loss is
+/// smaller. Every network of this course, and every large model you have used, was trained by these four
+/// lines, over and over:
 ///
 /// ```
 /// logits = network(examples);             // forward: what does it say?
@@ -62,9 +62,9 @@ double stable_cross_entropy(const Numbers& logits, int right) {
 /// ## The price of an answer
 ///
 /// A network looks at a photograph and answers with three numbers, one for each animal that it knows. They
-/// are called **logits** and can be anything; a larger one means "rather this". **Softmax** turns them into
-/// probabilities: exp makes every number positive, and dividing by the sum makes them sum to 1. One more
-/// point of logit makes an answer e = 2.718 times as likely.
+/// are called **logits** and can be anything; a larger one means "more likely this". **Softmax** turns them
+/// into probabilities: exp makes every number positive, and dividing by the sum makes them sum to 1. Raise a
+/// logit by 1, and its answer becomes e = 2.718 times as likely, compared with the others.
 ///
 /// $$ p_j = exp(z_j) / Σ_m exp(z_m) $$
 void the_price(Lesson& lesson) {
@@ -95,7 +95,7 @@ void the_price(Lesson& lesson) {
                std::log(0.1) / std::log(0.9));
 
   /// With −log p, being sure and wrong costs without limit, and the more wrong an answer is, the harder it is
-  /// pulled. With 1 − p, an answer that is sure and wrong (last row) feels almost no pull: it never learns.
+  /// pulled. With 1 − p, an answer that is sure and wrong (last row) feels almost no pull: it hardly learns.
   const Tensor as_tensor = tensor({{2.0, 1.0, 0.1}});
   const double ours = stable_cross_entropy(logits, 0),
                library = cross_entropy(as_tensor, IntTensor({1}, {0})).item();
@@ -177,8 +177,8 @@ Answers forward_and_backward(const std::vector<Numbers>& w) {
 /// Here is the smallest network that learns: two fruits, an apple (0.9, 0.2) and a banana (0.1, 0.9), each
 /// described by how round and how yellow it is, and one matrix W: logits = x W. W starts at 0, so both
 /// answers get p = 0.5. Then, again and again: forward, loss, backward, and W −= rate · gradient, with a rate
-/// of 1. The gradient of W collects, for each fruit, what it is times what was said minus what was right. At
-/// the first step that is, to check with a calculator:
+/// of 1. The gradient of W is a sum over the fruits: what a fruit is, times (what was said minus what was
+/// right). At the first step that is, to check with a calculator:
 void four_lines(Lesson& lesson) {
   std::vector<Numbers> w = {{0, 0}, {0, 0}};
   const std::vector<Numbers> first = forward_and_backward(w).gradient;
@@ -372,9 +372,10 @@ void adam_explained(Lesson& lesson) {
                "Adam moves each weight with a steady gradient by 100 × 0.01 = 1, whether that gradient is "
                "0.001 or 1000");
 
-  /// The hats repair the start. m and v begin at 0, so after one step m holds only 10% of the gradient and v
-  /// only 0.1% of its square. After t steps they hold a share 1 − βᵗ: dividing by it, m̂ = m / (1 − β₁ᵗ) and
-  /// v̂ = v / (1 − β₂ᵗ), puts that right. Without it the first step would be 0.1 / √0.001 times too large:
+  /// The hats repair the start. m and v begin at 0, so after one step m holds only 10% of the gradient and
+  /// v only 0.1% of its square. After t steps they hold a share 1 − βᵗ: dividing by it, m̂ = m / (1 − β₁ᵗ)
+  /// and v̂ = v / (1 − β₂ᵗ), puts that right. Without it the first step would be 0.1 / √0.001 ≈ 3.2 times
+  /// too large:
   Numbers with = {0}, without = {0};
   AdamState fresh(1), other(1);
   adam(with, {1}, fresh, 0.01);
@@ -386,10 +387,10 @@ void adam_explained(Lesson& lesson) {
 
 /// ## AdamW
 ///
-/// **Weight decay** pulls every weight towards 0 a little at each step, so that only those stay large which
-/// the examples keep pulling back. The old way adds λp to the gradient; but Adam divides the gradient by its
-/// usual size, and the decay with it, so weights with large gradients hardly decay. **AdamW** (Loshchilov and
-/// Hutter, 2017) takes the decay out of the division. Most large models are trained with it:
+/// **Weight decay** pulls every weight towards 0 a little at each step, so that only weights that the
+/// examples keep pulling back stay large. The old way adds λp to the gradient; but Adam divides the gradient
+/// by its usual size, and the decay with it, so weights with large gradients hardly decay. **AdamW**
+/// (Loshchilov and Hutter, 2017) takes the decay out of the division. Most large models are trained with it:
 ///
 /// $$ AdamW   p −= η λ p,   then Adam with the gradient alone $$
 ///
@@ -447,9 +448,7 @@ std::vector<std::uint64_t> seeds_of(const Lesson& lesson, Index runs) {
 /// and let the next layer work on those: a **hidden layer**, hidden because its numbers are neither input nor
 /// answer. But two linear layers in a row are one, (x W₁) W₂ = x (W₁ W₂). There has to be a bend in between,
 /// an **activation function**. Ours is tanh, which squeezes any number into −1 … 1: each hidden number is
-/// then a soft step across some line of the plane, and sums of such steps can follow a curve. (Training
-/// hidden layers by the chain rule, as our `backward` does, became known through Rumelhart, Hinton and
-/// Williams, 1986.)
+/// then a soft step across some line of the plane, and sums of such steps can follow a curve.
 void hidden_layer(Lesson& lesson) {
   struct Shape {
     std::string name;
@@ -486,8 +485,7 @@ void hidden_layer(Lesson& lesson) {
   }
   lesson.say(
       "Three networks, trained by Adam (rate 0.04) until 99% are right or for {} steps, and how many of 500 "
-      "new "
-      "points they then get right; {} runs, each with its own points, first weights and batches:",
+      "new points they then get right; {} runs, each with its own points, first weights and batches:",
       steps, runs);
   lesson.table({"network", "weights", "right", "in the runs"}, rows);
   lesson.claim(accuracies[1].back() < 0.75 && accuracies[2].front() > 0.9,
@@ -495,7 +493,7 @@ void hidden_layer(Lesson& lesson) {
                100 * mean_of(accuracies[1]), 100 * mean_of(accuracies[2]));
   lesson.picture(
       "spirals.png", viz::row(pictures), "What a network decides",
-      "The colour is the decision at each place of the plane, pale where it is in doubt. Without a "
+      "The colour is the decision at each point of the plane, pale where it is in doubt. Without a "
       "hidden layer the cut is straight, however long it learns. With two, it starts anywhere and "
       "ends as two arms.");
 }
@@ -543,7 +541,7 @@ void minibatches(Lesson& lesson) {
 
 /// ## A race on two spirals
 ///
-/// Which optimizer is best? The question has a trap: whoever runs at the wrong rate loses. Momentum's steps
+/// Which optimizer is best? The question has a trap: at the wrong rate any of them loses. Momentum's steps
 /// add up to ten times its rate, so SGD and momentum at the same rate are no comparison at all. Each
 /// optimizer therefore gets a *sweep*: several rates, each twice the one before, several runs of each. What
 /// counts is its best rate: the one with which most runs learn the spirals (99% of 500 points right), and

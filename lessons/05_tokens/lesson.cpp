@@ -160,12 +160,11 @@ int grow(std::vector<viz::GraphNode>& nodes, std::vector<viz::GraphEdge>& edges,
 
 /// ## Byte pair encoding
 ///
-/// Words lose what is new, bytes make everything long. **Byte pair encoding** (Gage, 1994, to compress
-/// data; Sennrich et al., 2016, for translation) lets the text decide. Start with bytes, count which two
-/// neighbours stand together most often, make them one new token, and repeat. A merge never crosses from
-/// one word to the next, and a space belongs to the word after it (shown as ␣). From `sing sings singing
-/// singer ring rings ringing the king is singing`, with what becomes of `singing` and of `bring`, which is
-/// not in the text:
+/// Words lose what is new, bytes make everything long. **Byte pair encoding** (Gage, 1994, to compress data;
+/// Sennrich et al., 2016, for translation) lets the text decide. Start with bytes, count which two neighbours
+/// occur together most often, make them one new token, and repeat. A merge never crosses from one word to the
+/// next, and a space belongs to the word after it (shown as ␣). From `sing sings singing singer ring rings
+/// ringing the king is singing`, with what becomes of `singing` and of `bring`, which is not in the text:
 void pieces(Lesson& lesson) {
   const std::vector<std::string> lines = {"sing sings singing singer", "ring rings ringing",
                                           "the king is singing"};
@@ -268,8 +267,7 @@ void three_ways(Lesson& lesson) {
           {.title = "One sentence, cut three ways"}),
       "One sentence, cut three ways",
       "Below each token is its id. Words that were never seen are <unk> in the first row; the second puts "
-      "them "
-      "together from parts that it knows.");
+      "them together from parts that it knows.");
 
   /// ## Length against vocabulary
   ///
@@ -309,18 +307,18 @@ void three_ways(Lesson& lesson) {
       .x_title = "merges (tokens beyond the 256 bytes)",
       .y_title = "tokens per word",
       .y_low = 0,
-      .y_guides = {{.at = 1, .label = fmt::format("whole words: {} entries", words.size() - 4)}}};
+      .y_guides = {{.at = 1, .label = fmt::format("whole words: a vocabulary of {}", words.size())}}};
   lesson.line_chart(series, chart);
   lesson.picture("length.png", viz::line_chart(series, chart), "Length against vocabulary",
-                 "The first merges buy most: they are the most frequent pairs. Unseen words profit almost as "
+                 "The first merges buy most: they are the most frequent pairs. Unseen words gain almost as "
                  "much, because their parts were seen. The last merges make whole frequent words, which help "
                  "them little.");
 
-  /// Two relatives that you will meet. *WordPiece* (Schuster and Nakajima, 2012; BERT's) merges the pair
-  /// that stands together most often *for how frequent its halves are*, and writes `sing ##ing`, where the
-  /// hashes mean that a piece goes on with a word. *SentencePiece* (Kudo and Richardson, 2018; T5's and
-  /// Llama's) is a program that learns from raw text, where a space is a symbol like any other (▁), so that
-  /// it also works for languages written without spaces.
+  /// You will meet two relatives. *WordPiece* (Schuster and Nakajima, 2012; BERT's) merges the pair that is
+  /// most frequent *relative to its two halves*, and writes `sing ##ing`, where ## marks a piece that
+  /// continues a word. *SentencePiece* (Kudo and Richardson, 2018; T5's and Llama's) is a program that learns
+  /// from raw text, where a space is a symbol like any other (▁), so that it also works for languages written
+  /// without spaces.
 }
 
 /// ## Digits and spaces
@@ -340,8 +338,7 @@ void surprises(Lesson& lesson) {
   lesson.table({"number", "tokens", "as the model sees it"}, rows);
   lesson.claim(
       lengths[0] < lengths[2],
-      "2024 is {} token, 1234 is {}: where a number is cut depends on what was frequent, not on place "
-      "value. Adding numbers digit by digit is hard if you do not see the digits",
+      "2024 is {} token, 1234 is {}: where a number is cut depends on what was frequent, not on place value",
       lengths[0], lengths[2]);
 
   /// Adding digit by digit is hard for someone who does not see the digits, so newer vocabularies cut
@@ -573,10 +570,8 @@ void learned_vectors(Lesson& lesson) {
   const std::vector<std::vector<Index>> after = neighbours();
   lesson.say(
       "{} words, {} numbers each, {} positions to learn from, {} steps of Adam on batches of {}. The loss "
-      "falls "
-      "from {:.2f} (log {} = {:.2f} would be a blind guess) to {:.2f}. The words nearest to each, by the "
-      "cosine "
-      "of the angle between their vectors:",
+      "falls from {:.2f} (log {} = {:.2f} would be a blind guess) to {:.2f}. The words nearest to each, by "
+      "the cosine of the angle between their vectors:",
       V, C, viz::format_fixed(double(contexts.words.size()), 0), viz::format_fixed(double(steps), 0), batch,
       first_loss, V, std::log(double(V)), last_loss);
   std::vector<std::vector<std::string>> rows;
@@ -598,10 +593,9 @@ void learned_vectors(Lesson& lesson) {
       viz::row({map_before, word_map(flattened(unit_vectors(table, shown_ids)), classes,
                                      fmt::format("after {} steps", viz::format_fixed(double(steps), 0)))}),
       "Word vectors before and after",
-      "16 numbers per word, seen from the side from which they differ most (principal component "
-      "analysis, PCA). Where words crowd, only some are named. Nobody told the model what a verb is: the "
-      "colours "
-      "were added afterwards.");
+      "16 numbers per word, seen from the side from which they differ most (principal component analysis, "
+      "PCA). Where words crowd, only some are named. Nobody told the model what a verb is: the colours were "
+      "added afterwards.");
 
   /// Nouns gather with nouns, places such as `garden` apart from the rest; verbs with an object (`see`,
   /// `find`) apart from those without (`sleep`, `swim`); `my` with `your`: words that can take each other's

@@ -5,10 +5,10 @@
 /// over from it. **Attention** is that look. It is the one idea that a transformer adds to the layers you
 /// know from lesson 04, and this lesson builds it from a lookup in a table.
 ///
-/// One convention, here and in all lessons: a word is a row of numbers, and a layer multiplies it from the
-/// right, x W. T is the number of words that ask, S of those that are asked, D (or d_k) the size of a query.
-#include <algorithm>  // max, min, nth_element, sort
-#include <chrono>     // steady_clock
+/// One convention, here and in all lessons: a word is a row of numbers, its embedding (lesson 05), and a
+/// layer multiplies it from the right, x W. T is the number of words that ask, S of those that are asked, D
+/// (or d_k) the size of a query.
+#include <algorithm>  // max, nth_element, sort
 #include <cmath>      // exp, fabs, log, sqrt
 #include <map>        // map
 #include <numeric>    // accumulate, iota
@@ -16,6 +16,7 @@
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
 #include "core/rng.hpp"  // shuffle
+#include "lessons/support/cpu_time.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
 #include "optim/optimizer.hpp"
@@ -182,7 +183,7 @@ viz::Image the_whole_way(const Look& look) {
       {viz::bar_chart(sentence, scores, {.title = "scores q·k / √3", .width = 330}),
        viz::bar_chart(sentence, weights, {.title = "weights", .width = 330}),
        viz::heatmap(shares, map("weight × value", sentence)), viz::heatmap(output, map("output", {"it"}))},
-      {.title = "How `it` looks around: from scores to output", .between = {"softmax →", "· v →", "sum →"}});
+      {.title = "How “it” looks around: from scores to output", .between = {"softmax →", "· v →", "sum →"}});
 }
 
 /// ## One look, number by number
@@ -267,7 +268,7 @@ void all_at_once(Lesson& lesson) {
   lesson.picture("attention.png", viz::heatmap(matrix_of(all.weights), map), "Who looks at whom",
                  "Each row is a word that asks, and sums to 1. `it` looks at `cat`; `cat` and `milk` look at "
                  "`drank`, and `drank` looks back at both. `the` and `because` look for little: their rows "
-                 "are nearly even.");
+                 "are nearly uniform.");
 }
 
 // A small world to learn from. A word is 8 numbers: whether it is an animal, a thing, an action, `it`; and
@@ -386,7 +387,7 @@ void learn(Lesson& lesson) {
                                                 .low = 0,
                                                 .high = 1}}),
                  "Attention while it is learned",
-                 "The last row, `it`, starts even and ends on the second word, `cat`. The other rows were "
+                 "The last row, `it`, starts uniform and ends on the second word, `cat`. The other rows were "
                  "never asked for anything, so what they do means nothing.");
 }
 
@@ -397,7 +398,7 @@ struct Spread {
   double top_tenth;     // the share of it that the tenth of the queries with the largest ones get
 };
 
-// Random queries and keys with d components of variance 1, and a random wish for each weight.
+// Random queries and keys with d components of variance 1, and a random gradient at each weight.
 Spread measure_spread(Index d, bool scaled, Rng rng, Index queries) {
   const Index S = 64;
   const Tensor q = normal({queries, d}, rng).requires_grad(), k = normal({S, d}, rng);
@@ -416,9 +417,10 @@ Spread measure_spread(Index d, bool scaled, Rng rng, Index queries) {
 ///
 /// q · k is a sum of d_k products. If the components have variance 1, so has each product, and the sum has
 /// variance d_k: its typical size is √d_k. Softmax of large scores gives nearly all to one key. What that
-/// does to learning can be measured: random queries, 64 random keys, a random wish for every weight, and the
-/// gradient that arrives at each query. *Keys looked at* is exp(entropy): 64 for an even look, 1 for a
-/// single key. *Top tenth* is the share of the whole gradient that the luckiest tenth of the queries gets.
+/// does to learning can be measured: random queries, 64 random keys, a random gradient at every weight, and
+/// how much of it arrives at each query. *Keys looked at* is exp(entropy), where the *entropy* of the weights
+/// w, −Σ w log w, says how spread out they are: 64 for a uniform look, 1 for a single key. *Top tenth* is the
+/// share of the whole gradient that the luckiest tenth of the queries gets.
 void why_scale(Lesson& lesson) {
   std::vector<std::vector<std::string>> rows;
   std::vector<double> sizes, keys, keys_scaled;
@@ -431,10 +433,10 @@ void why_scale(Lesson& lesson) {
     keys.push_back(plain.keys);
     keys_scaled.push_back(scaled.keys);
     for (const auto& [name, spread] : {std::pair("q·k", plain), std::pair("q·k / √d_k", scaled)})
-      rows.push_back({fmt::format("{} {}", d, name), number(spread.keys, 1), number(spread.mean),
+      rows.push_back({fmt::format("{}, {}", d, name), number(spread.keys, 1), number(spread.mean),
                       fmt::format("{:.1g}", spread.median), fmt::format("{:.0f}%", 100 * spread.top_tenth)});
   }
-  lesson.table({"d_k", "keys looked at", "gradient: mean", "median", "top tenth"}, rows);
+  lesson.table({"d_k, score", "keys looked at", "gradient: mean", "median", "top tenth"}, rows);
   lesson.claim(keys.back() < 2 && keys_scaled.back() > 30,
                "at d_k = 1024 a query looks at {:.1f} of 64 keys without the division, and at {:.0f} with it",
                keys.back(), keys_scaled.back());
@@ -490,16 +492,6 @@ void order_does_not_matter(Lesson& lesson) {
       max_difference(self_attention(take_rows(x, order)).output, take_rows(self_attention(x).output, order));
   lesson.claim(difference < 1e-6,
                "attention of the shuffled words is the shuffled attention: difference {:.1e}", difference);
-}
-
-double seconds_of(const std::function<void()>& work) {
-  double best = 1e9;
-  for (int round = 0; round < 5; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return best;
 }
 
 /// ## Why not a recurrent network?
@@ -561,16 +553,16 @@ void why_not_recurrence(Lesson& lesson) {
     // q·k and weight · v for each pair of words; state · w for each word. A multiply-add is two FLOP.
     const double attention_flop = 4 * double(n * n * d), recurrence_flop = 2 * double(n * d * d);
     rows.push_back({fmt::format("{}", n), number(1e-6 * attention_flop, 1),
-                    fmt::format("{:.0f} µs", 1e6 * attention_time),
+                    viz::format_fixed(1e6 * attention_time, 0) + " µs",
                     number(1e-9 * attention_flop / attention_time, 1), number(1e-6 * recurrence_flop, 1),
-                    fmt::format("{:.0f} µs", 1e6 * recurrence_time),
+                    viz::format_fixed(1e6 * recurrence_time, 0) + " µs",
                     number(1e-9 * recurrence_flop / recurrence_time, 1)});
   }
   lesson.table({"n", "attention: MFLOP", "time", "GFLOP/s", "recurrence: MFLOP", "time", "GFLOP/s"}, rows);
 
-  /// Attention runs its two large products at many times the speed of the recurrence's n small steps, which
-  /// is what made it trainable on large machines. But n² wins in the end: for long texts a recurrence takes
-  /// less time. What can be done about n² is lesson 18.
+  /// Attention does more FLOP per second: its two large products run faster than the recurrence's n small
+  /// steps, which is what made it trainable on large machines. But n² wins in the end: for long texts a
+  /// recurrence takes less time. What can be done about n² is lesson 18.
 }
 
 }  // namespace
@@ -604,11 +596,12 @@ int main(int argc, char** argv) {
         /// - Vaswani et al., 2017: *Attention is all you need*, section 3.2. The formula of this lesson.
         /// - Jay Alammar, 2018: *The illustrated transformer*. The same in pictures.
         /// - The notebook `01_attention_by_hand`: you write the sentence and decide who asks for what.
-        lesson.try_next({{"In w_query, change the last row to 0, 3, 0.",
-                          "`it` looks for a thing, and finds `milk`: the cat was hungry, the milk was sour."},
-                         {"In six_words, make `milk` an animal as well (1.0 in the first column).",
-                          "`it` is torn between `cat` and `milk`: two weights of about the same size."},
-                         {"In learn, let steps be 30.",
-                          "The claim fails: the weight on the animal has only begun to grow."}});
+        lesson.try_next(
+            {{"In w_query, change the last row to 0, 3, 0.",
+              "`it` looks for a thing, and finds `milk`: the cat was hungry, the milk was sour."},
+             {"In six_words, make `milk` an animal as well (1.0 in the first column).",
+              "`it` is torn between `cat` and `milk`: two weights of about the same size."},
+             {"In learn, let steps be 30.",
+              "The claim fails: an animal that it never met gets about two thirds of the weight."}});
       });
 }

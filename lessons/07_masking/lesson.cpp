@@ -287,10 +287,10 @@ Tensor leaky_mask(Index T) {
 
 /// ## The leak detector
 ///
-/// A mask that lets something through is a *leak*. It throws no error, and the numbers look fine, even
-/// better than fine. But it can be measured: replace token t, run the model again, and see which outputs
-/// move. Outputs before t must not. The same two blocks, once with the right mask and once with the most
-/// common slip, `j <= i + 1`, by which each token sees its successor:
+/// A mask that lets something through is a *leak*. It throws no error, and the numbers look fine, even better
+/// than fine. But it can be measured: replace token t, run the model again, and see which outputs move.
+/// Outputs before t must not. The same two blocks, once with the right mask and once with a common slip, `j
+/// <= i + 1`, by which each token sees its successor:
 void leak_detector(Lesson& lesson) {
   const Index T = 8;
   const Stack stack = small_stack(lesson.seed, 2);
@@ -354,7 +354,7 @@ void leak_detector(Lesson& lesson) {
   };
   lesson.claim(
       gradient_at(right, 2) > 0 && gradient_at(right, 3) == 0 && gradient_at(wrong, 3) > 0,
-      "the gradient of output 2 at token 3 is {:.0f} with the right mask and {:.1f} long with the leak",
+      "the gradient of output 2 at token 3 is {:.0f} with the right mask and has length {:.1f} with the leak",
       gradient_at(right, 3), gradient_at(wrong, 3));
 }
 
@@ -376,15 +376,12 @@ void train_the_leak(Lesson& lesson) {
   const double floor = honest_floor(), blind = std::log(double(symbols));
   lesson.say(
       "A text of {} letters: half of the time a letter is followed by the next one of the alphabet, "
-      "otherwise "
-      "by any letter at all. A model that knows this rule, but not the future, has a cross-entropy of {:.3f} "
-      "nats per letter. No honest model can do better: that is the floor. Blind guessing costs log {} = "
-      "{:.3f}. "
-      "The same model is trained on rows of 16 letters with the right mask and with the leaking one, five "
-      "times "
-      "each from other random numbers. Then it meets new text, first with the mask of its training, then as "
-      "it "
-      "will be used, when the future is not there to be seen (mean, and smallest to largest of five):",
+      "otherwise by any letter at all. A model that knows this rule, but not the future, has a cross-entropy "
+      "of {:.3f} nats per letter (nats, because the logarithm is the natural one). No honest model can do "
+      "better: that is the floor. Blind guessing costs log {} = {:.3f}. The same model is trained on rows of "
+      "16 letters with the right mask and with the leaking one, five times each with different seeds. Then "
+      "it meets new text, first with the mask of its training, then as it will be used, when the future is "
+      "not there to be seen (mean, and smallest to largest of five):",
       symbols, floor, symbols, blind);
   const Index T = 16, steps = lesson.fast ? 200 : 600;
   std::vector<Trained> honest, leaky;
@@ -454,7 +451,7 @@ int main(int argc, char** argv) {
         /// | an encoder, as in BERT (lesson 16) | padding |
         /// | a decoder, as in GPT (15) | padding and the future |
         /// | a decoder that looks at the encoder (11) | the padding of the source |
-        /// | a prefix language model | padding, and the future after the prefix |
+        /// | a prefix language model (17) | padding, and the future after the prefix |
         /// | a sliding window, as in Mistral (18) | also what is too far back |
         ///
         /// In other libraries, look up what `true` means before you pass a mask. In PyTorch's

@@ -136,10 +136,10 @@ void each_reads_all(Lesson& lesson) {
   lesson.numbers(x, words, features, 1);
 
   /// Two heads of D = 2, with matrices chosen by hand: a row for each channel, so here are both heads whole.
-  /// In both, an action looks along the first number, and food and animals along the second, (3, 0) and (0,
-  /// 3) in W_Q. In both, a word hands over how much food and how much animal it is. The heads differ in W_K,
-  /// that is, in what can be found: head 1 asks **who**, and finds animals; head 2 asks **what**, and finds
-  /// food.
+  /// In both, an action asks with the first number of its query, (3, 0) in W_Q, and food and animals with the
+  /// second, (0, 3). In both, a word hands over how much food and how much animal it is. The heads differ in
+  /// W_K, that is, in what can be found: head 1 asks **who**, and finds animals; head 2 asks **what**, and
+  /// finds food.
   std::vector<std::vector<std::string>> rows;
   for (Index c = 0; c < 4; ++c) {
     rows.push_back({features[c]});
@@ -243,10 +243,10 @@ void split_attend_join(Lesson& lesson) {
       "All of x goes into every head. The heads' outputs stand side by side, and W_O mixes them: follow the "
       "middle row, `drank`.");
 
-  /// One mistake everybody makes once: to *reshape* (B, T, C) straight to (B, H, T, D), without the swap.
-  /// The shape is right. But the numbers of a row lie side by side in memory, so this cuts the words apart
-  /// instead of the columns. With numbers that tell where they come from (21 is channel 1 of word 2), head 1
-  /// should hold channels 1 and 2 of every word:
+  /// A mistake that everybody makes once is to *reshape* (B, T, C) straight to (B, H, T, D), without the
+  /// swap. The shape is right. But the numbers of a row lie side by side in memory, so this cuts the words
+  /// apart instead of the columns. With numbers that tell where they come from (21 is channel 1 of word 2),
+  /// head 1 should hold channels 1 and 2 of every word:
   const Tensor numbered = tensor({{11, 12, 13, 14}, {21, 22, 23, 24}, {31, 32, 33, 34}});
   const Tensor right = split_heads(reshape(numbered, {1, T, 4}), H),
                reshaped = reshape(numbered, {1, H, T, D});
@@ -313,21 +313,16 @@ viz::Image draw_heads(const TwoQuestions& model, Lesson& lesson, int cell) {
 void two_relations(Lesson& lesson) {
   lesson.say(
       "Does it matter when matrices are learned? Take rows of {} symbols (of {} kinds), one of them marked. "
-      "At each "
-      "position two questions are asked at once: which symbol is one to the left, and which one is marked? "
-      "Both "
-      "answers must be right. The model is one attention with C = {} channels, restricted on purpose: "
-      "queries and keys "
-      "are made of where a token stands and whether it is marked, values of its symbol, and only linear maps "
-      "read "
-      "the answers from the result. (A whole transformer could help itself: a feed-forward network can "
-      "untangle "
-      "a mixture, and a second layer can ask the second question. Here we want to see what a single look can "
-      "do.)",
+      "At each position two questions are asked at once: which symbol is one to the left, and which one is "
+      "marked? Both answers must be right. The model is one attention with C = {} channels, restricted on "
+      "purpose: queries and keys are made of where a token stands and whether it is marked, values of its "
+      "symbol, and only linear maps read the answers from the result. (A whole transformer could help "
+      "itself: a feed-forward network can untangle a mixture, and a second layer can ask the second "
+      "question. Here we want to see what a single look can do.)",
       length, symbols, channels);
 
-  /// Each model is trained several times, from other random numbers, at the learning rate that is best for
-  /// it. *Both right* is the mean, with the worst and the best:
+  /// Each model is trained several times with different seeds, at the learning rate that is best for it.
+  /// *Both right* is the mean, with the worst and the best:
   std::vector<Race> races = {{"1 head", {1, 1, 1, 3e-3}},     {"2 heads", {2, 2, 1, 3e-3}},
                              {"4 heads", {4, 4, 1, 3e-3}},    {"8 heads", {8, 8, 1, 3e-3}},
                              {"32 heads", {32, 32, 1, 6e-2}}, {"4 heads, 1 key/value head", {4, 1, 1, 3e-3}}};
@@ -357,11 +352,11 @@ void two_relations(Lesson& lesson) {
   /// the marked one. A linear map can answer with the larger part. But one that scores the smaller part
   /// above the larger, whichever two symbols they are, scores symbols still higher that are not there at
   /// all.
-  lesson.claim(thin.high() < two.low(),
-               "more heads bring nothing here, and 32 heads of a single number are a little worse, {:.0f}%: "
-               "with D = 1 a "
-               "score is q times k, so a query can only point at the largest or at the smallest key",
-               thin.mean());
+  lesson.claim(
+      thin.high() < two.low(),
+      "more heads bring nothing here, and 32 heads of a single number are a little worse, {:.0f}%: with D = "
+      "1 a score is q times k, so a query can only point at the largest or at the smallest key",
+      thin.mean());
   viz::Series each{.name = "one training", .line = false, .points = true},
       mean{.name = "mean", .points = true};
   for (Index i = 0; i < 5; ++i) {
@@ -380,10 +375,10 @@ void two_relations(Lesson& lesson) {
 
   /// Who does what? The map of each of the two heads, on one row of symbols. The marked one has a star:
   const std::vector<Habits> of_two = habits(with_two_heads[0], lesson.seed);
-  lesson.picture("two_heads.png", draw_heads(with_two_heads[0], lesson, 36), "Who does what",
-                 "One head is a stripe beside the diagonal: the token on the left. The other is a column: "
-                 "the token with "
-                 "the star, whoever asks. (The first row is never asked: nothing is on its left.)");
+  lesson.picture(
+      "two_heads.png", draw_heads(with_two_heads[0], lesson, 36), "Who does what",
+      "One head is a stripe beside the diagonal: the token on the left. The other is a column: the token "
+      "with the star, whatever the query. (The first row is never asked: nothing is on its left.)");
   bool shared = true;
   for (Index i = 0; i < Index(seeds); ++i) {
     const std::vector<Habits> heads = habits(with_two_heads[i], lesson.seed + std::uint64_t(i));
@@ -392,15 +387,14 @@ void two_relations(Lesson& lesson) {
   const Index left = of_two[0].left > of_two[1].left ? 0 : 1, marked = 1 - left;
   lesson.claim(shared,
                "nobody told them, but in each training they share the work. Here head {} gives {:.0f}% of "
-               "its weight to "
-               "the left and {:.0f}% to the mark, head {} gives {:.0f}% and {:.0f}%",
+               "its weight to the left and {:.0f}% to the mark, head {} gives {:.0f}% and {:.0f}%",
                left + 1, 100 * of_two[left].left, 100 * of_two[left].marked, marked + 1,
                100 * of_two[marked].left, 100 * of_two[marked].marked);
-  lesson.picture(
-      "heads.png", draw_heads(train_model({4, 4, 2, 3e-3}, lesson.seed, steps), lesson, 18),
-      "All heads, layers × heads",
-      "A row of maps for each layer, a column for each head. With heads to spare several do the same work: "
-      "stripes (the token on the left) and columns (the marked one) appear more than once.");
+  lesson.picture("heads.png", draw_heads(train_model({4, 4, 2, 3e-3}, lesson.seed, steps), lesson, 18),
+                 "All heads, layers × heads",
+                 "A larger model, two layers of four heads: a row of maps for each layer, a column for each "
+                 "head. With heads to spare several do the same work: stripes (the token on the left) and "
+                 "columns (the marked one) appear more than once.");
 }
 
 /// ## Fewer key and value heads: MQA and GQA
@@ -509,8 +503,7 @@ int main(int argc, char** argv) {
         lesson.try_next(
             {{"In two_relations, give the first model two layers: {1, 1, 2, 3e-3}.",
               "Two looks one after the other do what two heads do at once: its accuracy jumps, and the claim "
-              "that sets "
-              "one head against two fails."},
+              "that sets one head against two fails."},
              {"In make_batch (two_questions.cpp), ask for the marked symbol twice: write mark for t - 1.",
               "One look is enough now: one head is as good as two, and the claims about them fail."},
              {"In fewer_keys, repeat the heads as 0, 1, 0, 1 in `repeat`.",

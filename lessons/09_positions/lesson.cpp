@@ -1,8 +1,8 @@
 /// > The dog bites the man. The man bites the dog.
 ///
-/// The same words, another story. But attention compares each word with each, wherever they stand (lesson
-/// 06): both sentences are one bag of words to it. Order has to be brought in from outside. What would a
-/// good mark of position do?
+/// The same words, another story. But attention compares every word with every other, wherever they stand
+/// (lesson 06): the two sentences are the same bag of words to it. Order has to be brought in from outside.
+/// What would a good mark of position do?
 ///
 /// 1. It tells positions apart, and it does not drown the word.
 /// 2. It makes "three words to the left" mean the same at the start and at the end of a text.
@@ -80,6 +80,13 @@ void plain_integers(Lesson& lesson) {
       last_integer, last_sine);
 }
 
+// A scheme's name as its paper writes it.
+std::string written(Positions scheme) {
+  if (scheme == Positions::t5) return "T5";
+  if (scheme == Positions::alibi) return "ALiBi";
+  return scheme == Positions::rope ? "RoPE" : name_of(scheme);
+}
+
 // The mean and the range of some numbers, as text.
 struct Range {
   double mean, low, high;
@@ -130,7 +137,7 @@ void learned_table(Lesson& lesson) {
       moved = max_difference(slice(after, 0, 0, short_length), slice(before, 0, 0, short_length));
       never = max_difference(slice(after, 0, short_length, rows), slice(before, 0, short_length, rows));
     }
-    table.push_back({name_of(scheme)});
+    table.push_back({written(scheme)});
     for (const auto& values : {as_trained, anywhere}) {
       const Range range(values);
       table.back().push_back(fmt::format("{:.0f}% ({:.0f} to {:.0f}%)", range.mean, range.low, range.high));
@@ -195,9 +202,8 @@ Tensor turn_clocks(Index length, Index C) {
 void sinusoids(Lesson& lesson) {
   lesson.say(
       "A sine and its cosine are the hand of a clock. With C = 64 channels there are 32 clocks: the first "
-      "goes round "
-      "once in {:.1f} positions, the last once in {}. Fast clocks tell neighbours apart, slow ones tell the "
-      "beginning from the end, as bits do.",
+      "goes round once in {:.1f} positions, the last once in {}. Fast clocks tell neighbours apart, slow "
+      "ones tell the beginning from the end, as bits do.",
       2 * M_PI, viz::format_fixed(2 * M_PI * std::pow(10000.0, 62.0 / 64), 0));
   const Index C = 64, length = 200;
   const Tensor table = sinusoidal_table(length, C);
@@ -207,9 +213,8 @@ void sinusoids(Lesson& lesson) {
                difference);
   lesson.picture("sinusoids.png", bits_and_sines(slice(table, 0, 0, 50)), "Sinusoidal positions",
                  "Each row is one of 50 positions. Left, as bits: the first flips at every position, the "
-                 "last every 32. Right, "
-                 "as sines and cosines: fast clocks first; those at the right have hardly moved, sine still "
-                 "0, cosine still 1.");
+                 "last every 32. Right, as sines and cosines: fast clocks first; those at the right have "
+                 "hardly moved, sine still 0, cosine still 1.");
 
   /// How alike are two positions? Since sin a sin b + cos a cos b = cos(a − b), the product of two rows is
   ///
@@ -276,9 +281,9 @@ void shift_is_rotation(Lesson& lesson) {
 
 /// ## What is left of it in a score
 ///
-/// But a model adds the table to the words, and multiplies by W_Q and W_K, which it learns for other
-/// reasons, too. Write M for W_Q W_Kᵀ. The score of a word x at position p with a word y at position q has
-/// four terms:
+/// But a model adds the table to the words, and multiplies by W_Q and W_K, which it learns for other reasons,
+/// too. Write M for W_Q W_Kᵀ. If p is the position vector that was added to a word x, and q the one added to
+/// a word y, their score has four terms:
 ///
 /// $$ (x + p) M (y + q)ᵀ = x M yᵀ + x M qᵀ + p M yᵀ + p M qᵀ $$
 ///
@@ -307,14 +312,14 @@ void adding_is_not_enough(Lesson& lesson) {
   const double positions = term("p M q    two positions", row(3), row(5), row(40), row(42), learned);
   const double bare = term("p · q    the same without M", row(3), row(5), row(40), row(42), identity);
   lesson.table({"term", "at 3 and 5", "at 40 and 42"}, rows);
-  lesson.claim(bare < 1e-4 && positions > 0.05 && cross > 0.05,
-               "p · q alone stays (to {:.0e}), but a score has M in between: p M q moves by {:.2f}, and the "
-               "cross terms "
-               "by {:.2f}. The score knows where the words are, not only how far apart",
-               bare, positions, cross);
+  lesson.claim(
+      bare < 1e-4 && positions > 0.05 && cross > 0.05,
+      "p · q alone is the same (to {:.0e}), but a score has M in between: p M q moves by {:.2f}, and the "
+      "cross terms by {:.2f}. The score knows where the words are, not only how far apart",
+      bare, positions, cross);
 
-  /// So with positions that are *added*, distance is something that a model has to learn, in every head
-  /// again. The other three schemes put it into the score itself.
+  /// So with positions that are *added*, distance is something that a model has to learn, in every head anew.
+  /// The other three schemes put it into the score itself.
 }
 
 /// ## ALiBi: a penalty for distance
@@ -335,8 +340,7 @@ void alibi_section(Lesson& lesson) {
   lesson.table({"head", "1", "2", "3", "4", "5", "6", "7", "8"}, slopes);
   lesson.claim(worst < 1e-7,
                "the first head loses a point of score every {:.0f} steps and hardly sees beyond its "
-               "neighbours; the last "
-               "loses one every {:.0f} steps (the library has the same slopes)",
+               "neighbours; the last loses one every {:.0f} steps (the library has the same slopes)",
                1 / alibi_slopes(H).front(), 1 / alibi_slopes(H).back());
 }
 
@@ -362,9 +366,10 @@ void t5_section(Lesson& lesson) {
 
   /// T5 has one such table for all layers and leaves out ÷√d_k. Neither bias belongs in cross-attention: how
   /// far an English word is from a French one means nothing.
-  lesson.picture("biases.png", bias_maps(40), "Bias maps of ALiBi and T5",
-                 "Along each diagonal the colour stays: only distance counts. T5's stripes get wider with "
-                 "distance, and the two sides have buckets of their own.");
+  lesson.picture(
+      "biases.png", bias_maps(40), "Bias maps of ALiBi and T5",
+      "Along each diagonal the colour is the same: only distance counts. T5's stripes get wider with "
+      "distance, and the two sides have buckets of their own.");
 }
 
 // Two channels (a, b) as the complex number a + ib: a turn by θ is a multiplication by e^(iθ).
@@ -389,12 +394,12 @@ Tensor turn_halves(const Tensor& x, Index position) {  // (D) -> (D)
 /// A shift is a rotation. So why not rotate the *query* and the *key*, after W_Q and W_K have done their
 /// work, instead of adding something before? *Rotary position embedding* (RoPE; Su et al. 2021) takes the
 /// channels of q and k in pairs, each pair an arrow in the plane, and turns q at position m by mθ and k at
-/// position n by nθ. Two arrows that turn together keep the angle between them. In a formula, for R(α) that
-/// turns by α (R(α)ᵀ = R(−α), and two turns add up):
+/// position n by nθ. Two arrows that turn together keep the angle between them. In a formula, with rows q and
+/// k and the matrix R(α) of above, which turns by α (R(α)ᵀ = R(−α), and two turns add up):
 ///
-/// $$ (R(mθ) q)·(R(nθ) k) = qᵀ R(mθ)ᵀ R(nθ) k = q · R((n − m)θ) k $$
+/// $$ (q R(mθ)) · (k R(nθ)) = q R(mθ) R(nθ)ᵀ kᵀ = q R((m − n)θ) kᵀ $$
 ///
-/// Only n − m is left, and W_Q and W_K are already inside q and k. One pair, with θ = ½:
+/// Only m − n is left, and W_Q and W_K are already inside q and k. One pair, with θ = ½:
 void rotary(Lesson& lesson) {
   const Pair q{1, 0.2}, k{0.4, 0.9};
   std::vector<std::vector<std::string>> rows;
@@ -422,12 +427,12 @@ void rotary(Lesson& lesson) {
     hands.emplace_back();
     for (Index i = 0; i < 4; ++i) hands.back().push_back(position * std::pow(10000.0, -2.0 * double(i) / 8));
   }
-  lesson.picture(
-      "rope.png", viz::column({turning_arrows(panels), clocks({0, 1, 10, 100}, hands, names)}),
-      "RoPE turns queries and keys",
-      "Above: q and k at positions (0, 3), (1, 4) and (10, 13). Both turn, and the angle between them, the "
-      "green arc, stays. Below: a head of 8 channels has 4 pairs, and each turns at its own pace per "
-      "position, fast ones first.");
+  lesson.picture("rope.png", viz::column({turning_arrows(panels), clocks({0, 1, 10, 100}, hands, names)}),
+                 "RoPE turns queries and keys",
+                 "Above: q and k at positions (0, 3), (1, 4) and (10, 13). Both turn, and the angle between "
+                 "them, the green arc, stays the same. Below: a head of 8 channels has 4 pairs, and each "
+                 "turns at its own pace per "
+                 "position, fast ones first.");
   lesson.data("clocks",
               clocks_figure({1, 0.2, 1, 0.2, 1, 0.2, 1, 0.2}, {0.4, 0.9, 0.4, 0.9, 0.4, 0.9, 0.4, 0.9},
                             hands[1]));  // at position 1: the angles per position
@@ -444,8 +449,7 @@ void rotary(Lesson& lesson) {
   const double farther = std::fabs(score(0, 7) - score(0, 30));
   lesson.claim(moved < 1e-3 && farther > 1e-2,
                "a whole head has a pair for each of the clocks ω_i, here 32: moved on together by up to 300 "
-               "positions, the "
-               "score changes by at most {:.0e}; at another distance, by {:.1f}",
+               "positions, the score changes by at most {:.0e}; at another distance, by {:.1f}",
                moved, farther);
 
   /// Only queries and keys are turned, never values: what a word hands over should not depend on where it
@@ -477,10 +481,9 @@ void rotary(Lesson& lesson) {
       "reordered, the two conventions agree; with weights of the other one the score is off by {:.2f}",
       std::fabs(neighbours - wrong));
 
-  /// RoPE also has a mild taste for near keys. There is a bound on the score that falls with distance: a
-  /// number that depends on the words alone, times the mean length of the partial sums of Σ
-  /// e^(i·distance·ω), which shrinks as the clocks come to disagree. With 64 clocks, as in a head of 128
-  /// channels:
+  /// RoPE also mildly favours near keys. There is a bound on the score that falls with distance: a number
+  /// that depends on the words alone, times the mean length of the partial sums of Σ e^(i·distance·ω), which
+  /// shrinks as the clocks come to disagree. With 64 clocks, as in a head of 128 channels:
   viz::Numbers bound;
   for (int distance = 0; distance <= 250; ++distance) {
     std::complex<double> partial = 0;
@@ -518,16 +521,13 @@ void short_and_long(Lesson& lesson) {
   const std::uint64_t seeds = lesson.fast ? 1 : 5;
   lesson.say(
       "Now all of them on the task from above: at each position, which symbol was the last to be marked? "
-      "(About every "
-      "fifth is. Marks are content, \"the last\" is order.) Two blocks of C = 32 and 4 heads, the same for "
-      "all; T5's "
-      "bias with ÷√d_k, so that nothing but the positions differs. Trained on rows of {} tokens, tested on "
-      "up to {}: "
-      "right answers in the last quarter of each row, where guessing gives {:.0f}%. The learned table has "
-      "rows for all "
-      "positions, but only the first {} are trained. Each scheme has its best learning rate of three, and "
-      "the numbers "
-      "are the mean of several trainings, with the worst and the best:",
+      "(About every fifth is. Marks are content, \"the last\" is order.) Two blocks (lesson 10) of C = 32 "
+      "channels and 4 heads, "
+      "the same for all; T5's bias with ÷√d_k, so that nothing but the positions differs. Trained on rows of "
+      "{} tokens, tested on up to {}: right answers in the last quarter of each row, where guessing gives "
+      "{:.0f}%. The learned table has rows for all positions, but only the first {} are trained. Each scheme "
+      "has its best learning rate of three, and the numbers are the mean of several trainings, with the "
+      "worst and the best:",
       short_length, lengths.back(), 100.0 / symbols, short_length);
   std::vector<Entry> entries = {{Positions::none, 1e-2, {}},       {Positions::learned, 5e-3, {}},
                                 {Positions::sinusoidal, 1e-2, {}}, {Positions::t5, 2e-2, {}},
@@ -546,10 +546,10 @@ void short_and_long(Lesson& lesson) {
       for (Index i = 0; i < std::ssize(lengths); ++i)
         entry.right[i].push_back(accuracy(model, lengths[i], lengths[i] - lengths[i] / 4, seed, lengths[i]));
       if (entry.scheme == Positions::t5) t5_learned = mean(model.stack.positions.bias(24, 24).detach(), 0);
-      progress.update(std::ssize(rows) * Index(seeds) + std::ssize(entry.right[0]), name_of(entry.scheme));
+      progress.update(std::ssize(rows) * Index(seeds) + std::ssize(entry.right[0]), written(entry.scheme));
     }
-    rows.push_back({name_of(entry.scheme)});
-    viz::Series line{.name = name_of(entry.scheme), .points = true, .color = int(std::ssize(rows)) - 1};
+    rows.push_back({written(entry.scheme)});
+    viz::Series line{.name = written(entry.scheme), .points = true, .color = int(std::ssize(rows)) - 1};
     viz::Series each{.line = false, .points = true, .color = line.color};  // no name: not in the legend
     for (Index i = 0; i < std::ssize(lengths); ++i) {
       const Range range(entry.right[i]);
@@ -574,8 +574,7 @@ void short_and_long(Lesson& lesson) {
     lesson.claim(
         result(1, 1).high < 90 && result(2, 1).high < 90 && result(5, 1).low > 90 && result(5, 2).low > 85,
         "half as long again, learned and sinusoidal positions fall to {:.0f} and {:.0f}%; RoPE holds up to "
-        "twice "
-        "the length with {:.0f}%, then falls to {:.0f}%",
+        "twice the length with {:.0f}%, then falls to {:.0f}%",
         result(1, 1).mean, result(2, 1).mean, result(5, 2).mean, result(5, last).mean);
     lesson.claim(
         alibi.low > best_other + 10,
@@ -592,14 +591,12 @@ void short_and_long(Lesson& lesson) {
                               .y_high = 100}),
       "Extrapolation of the position schemes",
       "Lines are means, points single trainings. Learned and sinusoidal fall at once, for every position "
-      "beyond those "
-      "of training is new. RoPE and T5 meet distances that are new. ALiBi does not fall: a far key only "
-      "counts less "
-      "and less.");
+      "beyond those of training is new. RoPE and T5 meet distances that are new. ALiBi does not fall: a far "
+      "key only counts less and less.");
 
   /// Two things to notice. `none` is not lost: with a causal mask the first token sees one key and the tenth
-  /// sees ten, so a second layer can tell where it is (Haviv et al. 2022). And ALiBi's calm comes from a
-  /// fixed opinion, that near is better. On this task that is true. Large models with RoPE are taught longer
+  /// sees ten, so a second layer can tell where it is (Haviv et al. 2022). And ALiBi holds up because of a
+  /// fixed assumption: near is better. On this task that is true. Large models with RoPE are taught longer
   /// texts afterwards, with slower clocks (Chen et al. 2023).
   if (!lesson.fast) {
     const auto mean_at = [&](Index from, Index to) {  // the bias of keys that many positions back

@@ -30,7 +30,7 @@ void circle(viz::Image& image, Point center, double radius) {
 viz::Image turning_arrows(const std::vector<Turned>& panels) {
   const double side = 280, radius = 104, top = 84;
   viz::Image image(int(side * double(panels.size())) + 20, int(top + side) + 30);
-  viz::draw_text(image, {20, 30}, "RoPE: both arrows turn, the angle between them stays",
+  viz::draw_text(image, {20, 30}, "RoPE: both arrows turn, the angle between them stays the same",
                  {.size = 17, .bold = true});
   for (Index i = 0; i < std::ssize(panels); ++i) {
     const Turned& turned = panels[i];

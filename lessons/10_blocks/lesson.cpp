@@ -1,4 +1,4 @@
-/// Attention gives each word one look at the others. To understand a sentence takes more: find who `it` is,
+/// Attention gives each word one look at the others. Understanding a sentence takes more: find who `it` is,
 /// then use that to find out who was hungry, then use that. So models stack the same layer many times, 6 in
 /// the first Transformer (Vaswani et al., 2017), 96 in GPT-3. Stack 24 plain layers, though, and nothing
 /// works: you will see that the gradient which reaches the bottom is about a millionth of what it is at the
@@ -574,10 +574,10 @@ void feed_forward(Lesson& lesson) {
 
 /// ## Dropout: in training only
 ///
-/// A network with many weights can learn its training sentences by heart, with units that only work together.
-/// **Dropout** (Srivastava et al., 2014) makes that hard: in training each number is set to 0 with
-/// probability p, other ones in each step. Those that stay are divided by 1 − p, so that sums keep their size
-/// on average, and nothing has to change when dropout is switched off:
+/// A network with many weights can learn its training sentences by heart, in channels that only work in
+/// combination. **Dropout** (Srivastava et al., 2014) makes that hard: in training each number is set to 0
+/// with probability p, different ones in each step. Those that stay are divided by 1 − p, so that sums keep
+/// their size on average, and nothing has to change when dropout is switched off:
 void dropping(Lesson& lesson) {
   const Tensor x = ones({100000});
   Rng rng(lesson.seed);
@@ -621,14 +621,14 @@ int main(int argc, char** argv) {
         ///
         /// - **What is a block for?** It lets tokens exchange information (attention) and then works on each
         ///   one alone (feed-forward network), in a way that can be repeated many times: residuals keep
-        ///   tokens apart and give the gradient a free way, norms keep sizes equal.
+        ///   tokens apart and give the gradient a clear path, norms keep sizes equal.
         /// - **What goes in, what comes out?** Tokens (B, T, C), and the same shape again. A norm works on
         ///   the C channels of one token and learns a gain and a bias of C numbers each; the feed-forward
         ///   network goes from C to d_ff channels and back.
         /// - **What goes wrong without it?** Without residuals all tokens are equal after a few blocks.
-        ///   Without residuals and norms no gradient reaches the bottom. Without the feed-forward network
-        ///   a stack only averages. With post-norm, tokens become alike with depth, and a deep stack needs a
-        ///   warm-up and more steps.
+        ///   Without residuals and norms hardly any gradient reaches the bottom. Without the feed-forward
+        ///   network a stack only averages. With post-norm, tokens become alike with depth, and a deep stack
+        ///   needs many more steps than with pre-norm.
         ///
         /// ## Read on
         ///

@@ -31,9 +31,10 @@ namespace {
 /// ## The architecture
 ///
 /// Here is the whole machine. Read it upwards. On the left the source words become vectors (lesson 05), get
-/// their positions (09) and pass N encoder layers. On the right the target words, shifted, do the same
-/// through N decoder layers. The three arrows into each attention are its queries, keys and values: in
-/// self-attention all three come from below, and in cross-attention K and V come from the memory. All
+/// their positions (09) and pass N encoder layers. (*Layer* is the paper's word for a block of lesson 10; an
+/// attention or a feed-forward network inside it is a *sublayer*.) On the right the target words, shifted, do
+/// the same through N decoder layers. The three arrows into each attention are its queries, keys and values:
+/// in self-attention all three come from below, and in cross-attention K and V come from the memory. All
 /// layers of the decoder look at the same memory, that of the last encoder layer. At the end each vector is
 /// compared with the embeddings of all words, and softmax turns these scores into a guess.
 void architecture(Lesson& lesson, const TransformerConfig& config, Index S, Index T) {
@@ -112,12 +113,14 @@ Newest newest_word(const Block& block, const std::vector<Word>& written, const s
 /// ## Two kinds of layer
 ///
 /// Three English words are read, and `<bos> le chat dort` has been written (`<bos>`, *beginning of sentence*,
-/// is what the decoder starts from). To see every number, each word is three channels, there is one layer on
+/// is what the decoder starts from). To see every number, each word has three channels, there is one layer on
 /// each side with one head, and the weights are random.
 ///
-/// $$ encoder:  x = LN(x + Self(x)),    x = LN(x + FFN(x)) $$
+/// $$ encoder:  x = LN(x + Self(x)),  x = LN(x + FFN(x)) $$
 ///
-/// $$ decoder:  y = LN(y + Masked(y)),  y = LN(y + Cross(y, memory)),  y = LN(y + FFN(y)) $$
+/// $$ decoder:  y = LN(y + Masked(y)),  y = LN(y + Cross(y, memory)), $$
+///
+/// $$ y = LN(y + FFN(y)) $$
 ///
 /// Self and Masked are self-attention, Masked with the future hidden; in Cross the queries come from y, the
 /// keys and values from the memory; FFN is the feed-forward network.
@@ -210,8 +213,8 @@ void shifted_targets(Lesson& lesson) {
   lesson.table({"position", "it reads", "it must write"}, rows);
 
   /// The causal mask lets a position see itself. If you forget the shift, it sees the very word that it has
-  /// to write. Small models show what happens. Their targets are random words of 8, so nobody can do better
-  /// than guess. Median of five models, and in brackets the smallest and the largest:
+  /// to write. Small models show what happens. Their targets are words drawn at random from 8, so nobody can
+  /// do better than guess. Median of five models, and in brackets the smallest and the largest:
   const Index steps = lesson.fast ? 100 : 250;
   const auto losses = [&](bool shifted) {
     std::vector<double> ends;
@@ -244,7 +247,7 @@ void shifted_targets(Lesson& lesson) {
 /// | decoder, cross | target | memory | padding of the source |
 ///
 /// Does it hold for a whole model? We take one of 2 + 2 layers, with a source of four words and one position
-/// of padding and a target of six. We exchange one word for another, and look which of the decoder's six
+/// of padding and a target of six. We exchange one word for another, and see which of the decoder's six
 /// outputs change:
 void who_sees_what(Lesson& lesson) {
   Rng rng(lesson.seed);

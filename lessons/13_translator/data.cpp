@@ -142,7 +142,7 @@ std::string tidy_sentence(const std::string& sentence, const Vocabulary& vocabul
     const std::string lower = lower_case(word), capital = capitalize(lower);
     const bool starts = tidy.empty();
     const std::string &first = starts ? capital : lower, &second = starts ? lower : capital;
-    tidy += is_known(first) ? first : is_known(second) ? second : starts ? capitalize(word) : word;
+    tidy += is_known(first) ? first : is_known(second) ? second : word;  // as it was typed, to complain of
     word.clear();
   };
   for (const Character& c : characters(text)) {

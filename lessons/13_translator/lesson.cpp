@@ -1,15 +1,15 @@
 /// Can a program learn to translate if all it gets is sentences in two languages, side by side? No grammar,
-/// no dictionary, nobody who says which word belongs to which. Everything it needs is there: tokens (lesson
+/// no dictionary, nobody to say which word belongs to which. Everything it needs is there: tokens (lesson
 /// 05), attention (06 to 08), positions (09), blocks (10), the transformer (11) and its training (12). What
 /// is left is to put two languages into one batch, to write a sentence when nobody dictates it, and to say
-/// how good it is. In a few seconds you have a translator, and can ask it.
+/// how good it is. In a few seconds you will have a translator to talk to.
 ///
-///     13_translator                                    learns English to French in seconds, tests, draws
-///     13_translator --pair en-ko                       English to Korean: the verb last, particles, Hangul
-///     13_translator translate --show "The cat sleeps." and answers, with a map of where it looked
-///     13_translator translate                          asks for sentences, or reads them from a pipe
-///     13_translator words                              lists the words that it can read
-///     13_translator --corpus my-pairs.tsv              learns from your own sentences
+///     13_translator                            learns English to French in seconds
+///     13_translator --pair en-ko               English to Korean: verb last, Hangul
+///     13_translator translate "The cat runs."  and answers (--show: where it looked)
+///     13_translator translate                  asks for sentences, or reads a pipe
+///     13_translator words                      lists the words that it can read
+///     13_translator --corpus my-pairs.tsv      learns from your own sentences
 ///
 /// Letters for sizes: B sentences in a batch, S source tokens, T target tokens, C channels, V vocabulary.
 #include <algorithm>   // clamp, find_if, min, min_element
@@ -42,7 +42,8 @@ void what_it_learns_from(Lesson& lesson, const Run& run) {
   const TransformerConfig& config = run.translator.model.config;
   if (run.settings.is_toy())
     lesson.say(
-        "{} pairs of sentences, {} and {}, written by a grammar of a few pages. The test is not luck: some "
+        "{} pairs of sentences, {} and {}, written by a grammar of a few pages. The test leaves nothing to "
+        "luck: some "
         "combinations of words ({}) occur in no training sentence, and every test sentence has one. A model "
         "that only memorised sentences fails there.",
         grouped(std::ssize(data.train)), data.source_language, data.target_language, joined(data.unseen));
@@ -56,7 +57,7 @@ void what_it_learns_from(Lesson& lesson, const Run& run) {
     lesson.print("  {}\n    {}", data.train[i].source, data.train[i].target);
   if (run.settings.vocabulary == "word")
     lesson.say(
-        "A token is a word or a punctuation mark. Where spaces are not as usual the token says so: {}.",
+        "A token is a word or a punctuation mark. Where the spacing is unusual, the token says so: {}.",
         run.settings.pair == "en-ko" ? "`+는` has none in front" : "`_?` has one in front");
   lesson.say(
       "{} tokens to read and {} to write ({}); {} channels, {} heads, {} + {} layers, {} numbers to "
@@ -145,9 +146,9 @@ void one_batch(Lesson& lesson, const Run& run) {
                later = translator.model(batch.source, other_input);
   const double padding = max_difference(honest, padded);
   const double future = max_difference(slice(honest, 1, 0, T - 1), slice(later, 1, 0, T - 1));
-  lesson.claim(
-      padding == 0 && future == 0,
-      "with another word in place of <pad>, or another last word, no logit before it moves by a bit");
+  lesson.claim(padding == 0 && future == 0,
+               "with another word in place of <pad>, or another last word, no logit before it changes, not "
+               "even in its last bit");
 }
 
 /// ## Word by word
@@ -160,7 +161,9 @@ void word_by_word(Lesson& lesson, const Run& run) {
   const auto least = std::min_element(
       sure.begin(), sure.end(), [](const auto& a, const auto& b) { return a.probability < b.probability; });
   lesson.print("  {}\n  {}", run.data.watched.source, translator.translate(run.data.watched.source));
-  lesson.say("It is least sure of `{}`, and gives it {:.1f}%.", least->word, 100 * least->probability);
+  lesson.say(
+      "It is least sure of `{}`, and gives it {}.", least->word,
+      least->probability > 0.999 ? "more than 99.9%" : fmt::format("{:.1f}%", 100 * least->probability));
   if (run.settings.is_toy())
     lesson.say("Now a sentence that the grammar never writes. {} The model has to guess, and it hesitates:",
                run.data.why_puzzling);
@@ -188,9 +191,9 @@ void word_by_word(Lesson& lesson, const Run& run) {
 
 /// ## What made it quick
 ///
-/// A usual recipe is more careful: a learning rate of 0.003, dropout 0.1, 64 channels and 2 + 2 layers. What
-/// each of these does to the default recipe, measured on English to French with seeds 1 to 3 (time on one
-/// core, relative to the default):
+/// The usual recipe is more careful: a learning rate of 0.003, dropout 0.1, 64 channels and 2 + 2 layers.
+/// What each of these does to the default recipe, measured on English to French with seeds 1 to 3 (time on
+/// one core, relative to the default):
 ///
 /// | | time | unseen sentences right |
 /// |---|---|---|
@@ -200,9 +203,9 @@ void word_by_word(Lesson& lesson, const Run& run) {
 /// | 64 channels, 2 + 2 layers, rate 0.003 (seed 1 only) | 4.7 | 100% |
 /// | all of them, 1,600 steps of 1,000 tokens (seed 1 only) | 5.9 | 99.7% |
 ///
-/// The large model is no worse, but it takes its time. A small one is quick per step and bears a large
-/// learning rate, with which it learns more per step. And dropout protects from memorising, but each of
-/// 40,000 sentences is seen only three or four times, so there is nothing to protect from: it only adds
+/// The large model is no worse, but it takes far longer. A small one is quick per step and tolerates a large
+/// learning rate, with which it learns more per step. And dropout protects against memorising, but each of
+/// 40,000 sentences is seen only three or four times, so there is nothing to protect against: it only adds
 /// noise, and costs time. None of this holds for every task. A corpus of real sentences has more to learn
 /// than 32 channels can hold, which is why `--corpus` has a recipe of its own.
 void what_made_it_quick(Lesson&) {}
@@ -229,7 +232,7 @@ void how_bleu_counts(Lesson& lesson) {
     rows.back().push_back(fmt::format("{:.1f}", scores.back().score));
   }
   lesson.table({"output", "p₁", "p₂", "p₃", "p₄", "brevity", "BLEU"}, rows);
-  /// The second is right in every word it has, and pays for those it lacks: that is the *brevity penalty*.
+  /// Every word of the second is right, and it pays for those that it lacks: that is the *brevity penalty*.
   /// The third says `a` four times, but the reference has it once, so it counts once: without this *clipping*
   /// p₁ would be 100%.
   const double brevity = std::exp(1 - 8.0 / 6);
@@ -310,8 +313,10 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   }
   if (early) {  // not if the training went on from a later step
     lesson.section("Where it should look");
-    lesson.say("At step {} it was still wrong: the loss was {:.2f} nats per token, where it is {:.4f} now.",
-               run.history.validations.at(0).step, early->loss, look.loss);
+    lesson.say(
+        "At step {} it was still wrong: the loss was {:.2f} nats per token (a nat is the unit of −log p with "
+        "the natural logarithm), and it is {:.2g} now.",
+        run.history.validations.at(0).step, early->loss, look.loss);
     show_gradient(lesson, name, *early, look);
   }
   /// ## Several hypotheses: the beam
@@ -331,7 +336,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
   /// ## Check yourself
   ///
   /// - **What is cross-attention for?** It lets each word that is written look at the whole source sentence
-  ///   and take over what it needs. Word order can differ as it likes: a query finds its key wherever it is.
+  ///   and take what it needs. Word order may differ freely: a query finds its key wherever it is.
   /// - **What goes in, what comes out?** The source (B, S) and the target so far (B, T), as token ids; out
   ///   come logits (B, T, V), a guess of the next word at every position. The cross-attention weights are (B,
   ///   H, T, S).
@@ -355,7 +360,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
        {"--positions none --checkpoint out/none.safetensors.",
         "The encoder reads a bag of words, and many sentences fail: those in which it matters who does it to "
         "whom, or which adjective belongs to which noun."},
-       {"--pairs 2000 --steps 1600 --checkpoint out/few.safetensors: as many steps, on a twentieth of the "
+       {"--pairs 2000 --steps 1800 --checkpoint out/few.safetensors: as many steps, on a twentieth of the "
         "sentences.",
         "The training loss falls as low as before, the validation loss does not: some sentences are "
         "memorised, "
@@ -367,7 +372,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
 
 Lesson lesson_for(const Settings& settings) {
   Lesson lesson({.name = "13_translator", .question = "Can all of it together translate?"}, settings);
-  lesson.print("13_translator: Can all of it together translate?");
+  lesson.begin();
   return lesson;
 }
 

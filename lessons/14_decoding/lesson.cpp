@@ -126,11 +126,13 @@ void two_translators(Lesson& lesson, const Translator& smoothed, const Translato
 
 /// ## Beam search
 ///
-/// $$ score = log P / ((5 + length) / 6)^α         log P = Σ log p(word | words before) $$
+/// $$ log P = Σ log p(word | words before) $$
+///
+/// $$ score = log P / ((5 + length) / 6)^α $$
 ///
 /// Each further word can only lower log P, so short sentences have an advantage. The *length penalty* (Wu et
 /// al., 2016) divides it away, the more so the larger α is. Two hypotheses by hand, `yes <eos>` (2 words, log
-/// P = -2.0) and `yes , the dog runs . <eos>` (7 words, log P = -2.6). How far may the log P of the long one
+/// P = −2.0) and `yes , the dog runs . <eos>` (7 words, log P = −2.6). How far may the log P of the long one
 /// fall before the short one wins?
 void beam_by_hand(Lesson& lesson) {
   std::vector<std::vector<std::string>> rows;
@@ -304,7 +306,8 @@ void five_words(Lesson& lesson) {
 }
 
 /// The same at a real choice of the translator without smoothing: the position in the test sentences where
-/// nearest to six words have at least 5% each. *Words in play* is e^entropy: 6 for six equally likely words.
+/// the number of words with at least 5% each is closest to six. *Words in play* is e^entropy: 6 for six
+/// equally likely words.
 void one_guess(Lesson& lesson, const Translator& t) {
   Guess chosen;
   double nearest = 1e9;
@@ -393,9 +396,9 @@ void sample_sentences(Lesson& lesson, const Translator& smoothed, const Translat
   lesson.claim(with.mass > without.mass,
                "smoothing puts {:.1f} times as much probability outside the five likeliest words",
                with.mass / without.mass);
-  /// So models that will be sampled from, as GPT, are trained without it, and the tail that remains is cut
-  /// off by top-p or min-p. A repetition penalty mends another fault: text at low temperature that goes round
-  /// in circles.
+  /// So models that will be sampled from, such as GPT, are trained without it, and the tail that remains is
+  /// cut off by top-p or min-p. A repetition penalty mends another fault: text at low temperature that goes
+  /// round in circles.
 }
 
 /// ## The cache
@@ -452,16 +455,16 @@ void the_cache(Lesson& lesson, const Translator& t) {
                {{"without cache", micro(without.front()), micro(without.back())},
                 {"with cache", micro(with.front()), micro(with.back())}});
   lesson.claim(total_plain > 1.5 * total_cached, "and the cache is faster, the more so the longer the text");
-  lesson.picture(
-      "cache.png",
-      viz::line_chart({{.name = "without cache", .y = without, .x = places, .points = true},
-                       {.name = "with cache", .y = with, .x = places, .points = true}},
-                      {.title = "Time for one more word",
-                       .x_title = "words written",
-                       .y_title = "microseconds",
-                       .y_low = 0}),
-      "Time per word with and without cache",
-      "Without the cache each word costs more than the one before; with it the line is nearly level.");
+  lesson.picture("cache.png",
+                 viz::line_chart({{.name = "without cache", .y = without, .x = places, .points = true},
+                                  {.name = "with cache", .y = with, .x = places, .points = true}},
+                                 {.title = "Time for one more word",
+                                  .x_title = "words written",
+                                  .y_title = "microseconds",
+                                  .y_low = 0}),
+                 "Time per word with and without cache",
+                 "Without the cache each word costs more than the one before; with it the line rises only a "
+                 "little, because one row still meets all keys.");
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 /// *token* is what it reads and writes at a time: here a single character, so that a model small enough to
 /// train in front of you can write small stories.
 ///
-/// Letters for sizes: B texts in a batch, T tokens in each, C channels (numbers per token), V the size of the
-/// vocabulary (here: the different characters).
+/// Letters for sizes: B texts in a batch, T tokens in each, C channels (numbers per token), V the size of
+/// the vocabulary.
 #include <algorithm>  // find, max, min, minmax_element
 #include <cmath>      // fabs, log
 #include <iterator>   // ssize
@@ -70,11 +70,13 @@ double own_teacher(Lesson& lesson, const Text& text) {
       sum / 6);
   /// $$ loss = −1/T Σ_t log P(x_{t+1} | x_1 … x_t) $$
   lesson.say(
-      "Our text: {} characters to learn from, {} kept back, {} different ones. The simplest model counts "
+      "Our text: {} characters to learn from, {} kept back, {} different ones; with the special tokens of "
+      "every vocabulary (lesson 05) V is {}. The simplest model counts "
       "which "
       "character follows which, and sees no further back than one (a bigram model). That is the one to "
       "beat:",
-      grouped(std::ssize(text.training)), grouped(std::ssize(text.unseen)), text.characters());
+      grouped(std::ssize(text.training)), grouped(std::ssize(text.unseen)), text.characters(),
+      text.vocabulary.size());
   const Tensor counts = count_pairs(text);
   const Index n = std::min<Index>(2000, std::ssize(text.unseen) - 1);
   const double by_loops = pair_loss_by_loops(counts, text.unseen, n);
@@ -426,7 +428,7 @@ void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
   for (const double temperature : {0.0, 0.5, 1.0})
     lesson.print(
         "  {:.1f}   {}", temperature,
-        one_line(text.prompt + continue_text(model, text, text.prompt, 70, temperature, lesson.seed)));
+        one_line(text.prompt + continue_text(model, text, text.prompt, 60, temperature, lesson.seed)));
 }
 
 // The probability that the next character is one of `these`.
@@ -525,8 +527,8 @@ void sizes(Lesson& lesson, const Gpt& model, const Text& text) {
                 row("GPT-3", "2020", 96, 12288, 96, 2048, 50257, "300 billion tokens")});
 
   /// The recipe stayed: same blocks, more of them, more text. (GPT-1 still had its norms after each
-  /// sublayer.) What changed since are parts of the block. Llama (Touvron et al., 2023) and most open models
-  /// after it have replaced nearly all of them, and each is a setting of the library:
+  /// sublayer.) What has changed since is the inside of the block. Llama (Touvron et al., 2023) and most open
+  /// models after it have replaced nearly all of its parts, and each is a setting of the library:
   ///
   /// | part | GPT-2 | Llama |
   /// |---|---|---|
@@ -608,7 +610,7 @@ int main(int argc, char** argv) {
         ///   *Language models are unsupervised multitask learners*. GPT-1 and GPT-2.
         /// - Brown et al., 2020: *Language models are few-shot learners*. GPT-3 and prompting.
         /// - Touvron et al., 2023: *LLaMA: open and efficient foundation language models*.
-        /// - Andrej Karpathy, 2023: *Let's build GPT: from scratch, in code, spelled out*. A film of
+        /// - Andrej Karpathy, 2023: *Let's build GPT: from scratch, in code, spelled out*. A video of
         ///   two hours.
         /// - The notebook `05_temperature`: a GPT that writes at every temperature.
         lesson.try_next(

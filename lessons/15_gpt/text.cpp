@@ -1,7 +1,9 @@
 #include "lessons/15_gpt/text.hpp"
 
+#include <cctype>    // ispunct
 #include <iterator>  // ssize
 #include <set>       // set
+#include <vector>    // erase_if
 
 #include "core/atomic_file.hpp"  // read_file
 #include "core/error.hpp"
@@ -67,7 +69,10 @@ std::string one_line(const std::string& text) {
 }
 
 double known_words(const std::string& written, const Text& text) {
-  const std::vector<std::string> known = split_words(text.training_text), words = split_words(written);
+  const std::vector<std::string> known = split_words(text.training_text);
+  std::vector<std::string> words = split_words(written);
+  std::erase_if(words,
+                [](const std::string& word) { return std::ispunct(static_cast<unsigned char>(word[0])); });
   const std::set<std::string> set(known.begin(), known.end());
   double right = 0;
   const Index whole = words.size() > 1 ? std::ssize(words) - 1 : std::ssize(words);

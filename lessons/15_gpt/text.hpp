@@ -31,7 +31,8 @@ Windows random_windows(const std::vector<int>& text, Index B, Index T, std::uint
 // A text on one line, to be printed; a word without end is cut.
 std::string one_line(const std::string& text);
 
-// How many of the words that it wrote does the training text have? (The last may be cut off.)
+// The share of the words it wrote that the training text has, too. Punctuation does not count, and neither
+// does the last word, which may be cut off.
 double known_words(const std::string& written, const Text& text);
 
 }  // namespace attn

@@ -80,8 +80,8 @@ void making_gaps(Lesson& lesson, const Data& data) {
       grouped(std::ssize(data.training)));
   /// Take a sentence, put [CLS] in front (*classification*: a position to gather what the sentence means) and
   /// [SEP] (*separator*) at its end, and choose 15% of its words. If all of them became [MASK], the model
-  /// would never learn to look at words that are no gap, yet later there are no gaps at all. So only 80% do;
-  /// 10% become a random word, 10% stay as they are. The model has to name the true word at every chosen
+  /// would never learn to look at words that are not gaps, yet later there are no gaps at all. So only 80%
+  /// do; 10% become a random word, 10% stay as they are. The model has to name the true word at every chosen
   /// position, and nowhere else.
   Rng rng(lesson.seed + 3);
   const std::vector<std::string> words = {"although", "the", "film",  "was", "very", "boring",
@@ -384,9 +384,9 @@ const std::vector<std::string> race_header = {"", "parameters", "right", "range"
 /// - *frozen*: pre-trained, and only the head learns;
 /// - *fine-tuned*: pre-trained, and everything goes on learning.
 ///
-/// Each takes part five times, with other labelled sentences and another initial head. Most sentences have
-/// two opinions that differ: in `the film was dull but we loved the song` the last one counts, in `the film
-/// was dull although we loved the song` the first. The same words, two labels: there a bag of words can
+/// Each takes part five times, with different labelled sentences and a different initial head. Most sentences
+/// have two opinions that differ: in `the film was dull but we loved the song` the last one counts, in `the
+/// film was dull although we loved the song` the first. The same words, two labels: there a bag of words can
 /// only guess.
 Entry fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
   const Index few = lesson.fast ? 100 : 400, draws = lesson.fast ? 1 : 5;
@@ -446,6 +446,9 @@ Entry fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
   /// only the likelier one, `yes` (*hard labels*):
   ///
   /// $$ loss = τ² · KL( softmax(teacher/τ) ‖ softmax(student/τ) ) $$
+  ///
+  /// KL(p ‖ q), the *Kullback-Leibler divergence* Σ p log(p / q), measures how far q is from p; it is 0 if
+  /// they are equal.
   lesson.table(race_header, {alone.row(), hard.row(), soft.row()});
   lesson.claim(large > 4 * small_count, "the student has {} parameters, {:.1f} times fewer than its teacher",
                grouped(small_count), double(large) / double(small_count));
@@ -471,7 +474,7 @@ Entry fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
                       .high = 100}),
       "Seven ways to a classifier",
       "In brackets the range over the draws of labels. Grey: no transformer. Orange: the small model. A coin "
-      "has 50%.");
+      "toss gets 50%.");
   return tuned;
 }
 

@@ -1,5 +1,5 @@
 /// BERT (lesson 16) needs a new head for every task: one to classify, one to tag, one to compare two
-/// sentences. Must that be? **T5**, the *Text-To-Text Transfer Transformer* (Raffel et al., 2020), needs
+/// sentences. Is that necessary? **T5**, the *Text-To-Text Transfer Transformer* (Raffel et al., 2020), needs
 /// none: the question is text, the answer is text, and the first words say what is asked. `opinion: I love
 /// this film.` is answered by `positive`. So one encoder-decoder (lesson 11), one loss and one way of
 /// decoding serve every task.
@@ -444,7 +444,7 @@ void small_t5(Lesson& lesson) {
                       {.title = "Holes in a new text, filled"}),
       "A small T5 fills holes",
       "The same sentinel has the same colour in all three rows. What follows it in `written` and in "
-      "`target` agrees: some of it stands elsewhere in the input, some is known by heart.");
+      "`target` agrees: some of it occurs elsewhere in the input, some is known by heart.");
 }
 
 /// ## What else was tried
@@ -488,7 +488,7 @@ void ablations(Lesson& lesson) {
   ///   mattered little: spans of 3 are a bit better than single words, and shorter to write;
   /// - 15% is not critical: 10% and 25% did about as well, 50% worse;
   /// - clean text helps: **C4**, the *Colossal Clean Crawled Corpus*, 750 GB of web pages without menus, code
-  ///   and duplicates, was made for this paper. To repeat a smaller text many times hurts;
+  ///   and duplicates, was made for this paper. Repeating a smaller text many times hurts;
   /// - larger models trained for longer on more text did better at everything.
   ///
   /// The published sizes, counted by the library from the settings alone:
@@ -503,7 +503,8 @@ void ablations(Lesson& lesson) {
         {name, fmt::format("{0} + {0}", layers), grouped(C), fmt::format("{}", heads), grouped(count)});
   }
   lesson.table({"T5", "layers", "C", "heads", "parameters"}, rows);
-  lesson.claim(smallest == 60506624, "T5 Small has {} parameters, as the published one", grouped(smallest));
+  lesson.claim(smallest == 60506624, "T5 Small has {} parameters, as many as the published one",
+               grouped(smallest));
 
   /// The largest two, with 3 and 11 billion, have more and larger heads and feed-forward networks instead of
   /// more layers. **mT5** (Xue et al., 2021) is the same recipe on text in 101 languages, with a vocabulary

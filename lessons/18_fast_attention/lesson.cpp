@@ -1,6 +1,6 @@
-/// Paste a whole book into a chat, and the model becomes slow, expensive or refuses. Why? Attention
-/// compares each token with each: T tokens make T² scores. Twice the text is four times the work and, if
-/// the matrix of weights is kept, four times the memory. Three answers, which can be combined:
+/// Paste a whole book into a chat, and the model becomes slow or expensive, or it refuses. Why? Attention
+/// compares every token with every other: T tokens make T² scores. Twice the text is four times the work and,
+/// if the matrix of weights is kept, four times the memory. Three answers, which can be combined:
 ///
 /// | answer | how | what comes of it |
 /// |---|---|---|
@@ -11,7 +11,6 @@
 /// Letters for sizes: B batch, T queries, S keys, H heads, D the size of a head, w the window.
 #include <algorithm>   // max, min
 #include <cmath>       // exp, fabs, log, pow, sqrt
-#include <ctime>       // clock_gettime
 #include <functional>  // function
 #include <iterator>    // ssize
 #include <limits>      // infinity
@@ -21,6 +20,7 @@
 #include "core/ops.hpp"
 #include "core/parallel.hpp"  // set_thread_count
 #include "lessons/18_fast_attention/pictures.hpp"
+#include "lessons/support/cpu_time.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
 
@@ -34,22 +34,6 @@ double peak_bytes(const std::function<void()>& work) {
   reset_pool_peak();
   work();
   return double(pool_statistics().peak_bytes - before);
-}
-
-// The processor time of this thread, which does not count what others do on the machine; the best of five.
-double seconds_of(const std::function<void()>& work) {
-  const auto now = [] {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
-  };
-  double best = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < 5; ++round) {
-    const double start = now();
-    work();
-    best = std::min(best, now() - start);
-  }
-  return best;
 }
 
 std::string size_text(double bytes) {
@@ -260,9 +244,9 @@ Cost cost_of(const std::function<Tensor()>& forward) {
 /// ## Time and memory against length
 ///
 /// The op `attention` of core/ops.hpp does this at full speed, in tiles of 96 queries by 128 keys, each a
-/// small matrix product. For training it keeps one number per query (m + log ℓ) and computes every tile
-/// again on the way back: more arithmetic, far less memory. Measured with 4 heads of 32, memory at the
-/// worst moment, time of one thread of the processor:
+/// small matrix product. For training it keeps one number per query (m + log ℓ) and computes every tile again
+/// on the way back: more arithmetic, far less memory. Measured with 4 heads of 32, memory at the worst
+/// moment, processor time of one thread:
 void against_length(Lesson& lesson) {
   const Index heads = 4, D = 32;
   Rng rng(lesson.seed);
@@ -403,7 +387,7 @@ void windows(Lesson& lesson) {
       matrix_of(moved),
       {.title = "1: moved by token 0", .x_title = "position", .row_labels = names, .low = 0, .high = 1});
   lesson.claim(as_far_as_said,
-               "after L layers a change has come exactly L·(w − 1) positions far: {} after {}",
+               "after L layers a change has travelled exactly L·(w − 1) positions: {} after {}",
                std::min(layers * (window - 1), T - 1), layers);
   const auto map = [&](const Tensor& matrix, const std::string& title) {
     return viz::heatmap(matrix_of(matrix), {.title = title,
@@ -537,8 +521,8 @@ void further_ways(Lesson& lesson) {
                  "Yellow cells are computed. Rows and columns that are all yellow belong to global tokens.");
 
   /// **Linear attention** (Katharopoulos et al., 2020) leaves out the exponential. With scores φ(q) · φ(k),
-  /// where φ is some positive function of each vector, the products can be made in another order, and no T
-  /// × T matrix appears at all:
+  /// where φ is some positive function of each vector, the products can be computed in another order, and no
+  /// T × T matrix appears at all:
   ///
   /// $$ (φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V)        T² D against T D² $$
   const NoGrad no_grad;

@@ -1,8 +1,9 @@
 # --- the learner's own transformer: lessons/mine/parts.hpp tells how it works ---
 # A file of answers (the learner's, our solution, a mistake) becomes a shared object of its own, which the milestones
-# load: optimised, with unchecked access, or, under build/mine/checked/, checked.
+# load: optimised, with unchecked access, or, under build/mine/checked/, checked. (addr2line of binutils 2.40 takes the
+# wrong file from the line tables of DWARF 5.)
 M            := build/mine
-MINE_COMPILE := $(CXX) -std=c++20 -DATTN_MINE -O3 -g1 -fno-math-errno -fno-trapping-math -fPIC -shared \
+MINE_COMPILE := $(CXX) -std=c++20 -DATTN_MINE -O3 -g1 -gdwarf-4 -fno-math-errno -fno-trapping-math -fPIC -shared \
                 -fvisibility=hidden -fvisibility-inlines-hidden -w -Wno-narrowing -include lessons/mine/forgiving.hpp
 UNCHECKED    := -I$(M)/unchecked
 CHECKED      := -D_GLIBCXX_ASSERTIONS

@@ -17,7 +17,7 @@ constexpr const char* base_style =
 :root[data-theme=light] { color-scheme: light; } :root[data-theme=dark] { color-scheme: dark; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-.picture { position: relative; } .picture img { display: block; max-width: 100%; height: auto; background: #fff; }
+.picture { position: relative; width: fit-content; max-width: 100%; } .picture img { display: block; max-width: 100%; height: auto; background: #fff; }
 .picture .dark, :root[data-theme=dark] .picture .light { display: none; } :root[data-theme=dark] .picture .dark { display: block; }
 @media (prefers-color-scheme: dark) {
   :root:not([data-theme=light]) .picture .light { display: none; } :root:not([data-theme=light]) .picture .dark { display: block; }

@@ -59,8 +59,8 @@ std::string stacked(const Row& header, const std::vector<Row>& rows, double widt
   return text;
 }
 
-// Numbers stand at the right of their column, words at the left. A table that is too wide has its widest columns
-// narrowed, their words on several lines.
+// Numbers stand at the right of their column, words at the left. A table that is too wide has its widest
+// columns narrowed, their words on several lines.
 std::string aligned(const Row& header, const std::vector<Row>& rows, double width) {
   std::vector<Index> widths, narrowest;  // of the columns; their longest words
   std::vector<Align> sides;

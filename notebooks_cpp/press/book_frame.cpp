@@ -79,6 +79,7 @@ std::string text_of(std::string_view html) {
       for (const char* name : {"script", "style", "math", "nav"})
         if (rest.starts_with(name)) skipped = name;
       if (rest.starts_with("pre class=\"listing")) skipped = "pre";
+      if (rest.starts_with("details class=\"code\"")) skipped = "details";
       const bool inline_tag = rest.starts_with("code") || rest.starts_with("/code") ||
                               rest.starts_with("em>") || rest.starts_with("/em>") || rest.starts_with("a ") ||
                               rest.starts_with("/a>") || rest.starts_with("strong>") ||

@@ -42,8 +42,10 @@ std::string lesson_card(const BookPage& page) {
 std::string exercise_card(const BookPage& page) {
   std::string names;
   for (const std::string& task : page.tasks) names += (names.empty() ? "" : ", ") + task;
-  const fs::path second = page.copies.size() > 2 ? page.copies[2].first : page.cover;
-  return card(second, page.address + "#exercise",
+  fs::path picture = page.cover;  // the last one that the lesson's card does not show
+  for (const auto& copy : page.copies)
+    if (copy.first != page.cover && !copy.first.stem().string().ends_with("-dark")) picture = copy.first;
+  return card(picture, page.address + "#exercise",
               fmt::format("<b>{}</b>{}<span>{}</span>", page.title.substr(0, 2),
                           escape_html(page.title.substr(3)), escape_html(names)));
 }

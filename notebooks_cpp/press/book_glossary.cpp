@@ -91,7 +91,9 @@ BookPage glossary_page(std::string_view glossary, const std::vector<BookPage>& p
     Index most = 0;
     for (const PageSection& section : sections_of(*lesson))
       if (const Index points = fit(term, section); points > most) most = points, best = section;
-    const std::string address = best.id.empty() ? lesson->address : lesson->address + "#" + best.id;
+    // What comes before the first heading is at the start; a term that the lesson does not have is nowhere.
+    const std::string address =
+        most == 0 ? lesson->address : lesson->address + "#" + (best.id.empty() ? "start" : best.id);
     std::string others;
     for (Index i = 1; i < std::ssize(term.names); ++i) others += (i > 1 ? ", " : "") + term.names[i];
     list += fmt::format(

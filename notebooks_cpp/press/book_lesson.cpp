@@ -267,7 +267,7 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
                             text.sentence(first_sentence(manual_of(each->text))));
   page.body = fmt::format(
       "<header class=\"opening\"><p class=\"kicker\">{}</p>\n<h1>{}</h1>\n{}</header>\n<article "
-      "class=\"lesson\">\n{}</article>\n",
+      "class=\"lesson\" id=\"start\">\n{}</article>\n",
       escape_html(is_lesson ? fmt::format("Lesson {} · {}", number, name) : name), escape_html(question),
       fmt::format("<p class=\"soft run\">Run it: <code>make {}{}</code></p>", is_lesson ? "" : "mine-",
                   number),

@@ -61,8 +61,8 @@ std::string picture_address(const std::filesystem::path& picture);
 
 // What the book is, and its table of contents. `has_live_page`: out/live/index.html is there to link to.
 BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, bool has_live_page);
-// A lesson or a milestone, whose name is that of `folder`. Its sources must have been added to `sources`, or its
-// page shows no code. `output` is its folder in out/.
+// A lesson or a milestone, whose name is that of `folder`. Its sources must have been added to `sources`, or
+// its page shows no code. `output` is its folder in out/.
 BookPage lesson_page(const std::filesystem::path& folder, const std::filesystem::path& output,
                      const std::filesystem::path& grader, const Sources& sources);
 std::string milestone_source(const std::string& name);  // "lessons/mine/mine_1_gradients.cpp"

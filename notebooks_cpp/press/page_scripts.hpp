@@ -76,7 +76,7 @@ constexpr const char* use_page = R"((async () => {
 
   const search = document.querySelector('.search input');
   if (search && document.querySelector('.cards'))
-    for (const words of ['teacher forcing', 'KV cache', 'label smoothing', 'scaled_dot_product_attention']) {
+    for (const words of ['teacher forcing', 'KV cache', 'label smoothing', 'TransformerWriter']) {
       search.value = words;
       search.dispatchEvent(new Event('input'));
       for (let i = 0; i < 100 && document.querySelector('.search ol').hidden; ++i) await pause();
@@ -107,6 +107,15 @@ constexpr const char* use_page = R"((async () => {
     scrollTo({top: 0, behavior: 'instant'});
   }
 
+  for (const script of all('figure > .picture:has(div.cells) > script.cells')) {  // they lie over its cells
+    const image = all('img', script.parentElement).find(each => each.checkVisibility()), shown = image.getBoundingClientRect();
+    const scale = shown.width / image.getAttribute('width'), boxes = all('div.cells', script.parentElement);
+    JSON.parse(script.textContent).forEach(({box}, i) => {
+      const found = boxes[i].getBoundingClientRect();
+      expect(Math.abs(found.left - shown.left - box[0] * scale) < 2 && Math.abs(found.bottom - shown.top - (box[1] + box[3]) * scale) < 2,
+             'what answers is not where the cells of the picture are');
+    });
+  }
   for (const cells of all('div.cells')) {
     cells.scrollIntoView({behavior: 'instant', block: 'center'});
     const box = cells.getBoundingClientRect(), tip = () => cells.parentElement.querySelectorAll('.tip:not([hidden])')[0]?.textContent;

@@ -360,7 +360,8 @@ TEST_CASE("the glossary leads to the section that defines or uses a term, or to 
 }
 
 TEST_CASE("a page as a reader sees it has no tags, code or equations") {
-  CHECK(text_of("<p>a &lt;b&gt; <em>c</em>d</p><p>e</p><script>x</script><math>y</math><pre "
+  CHECK(text_of("<p>a &lt;b&gt; <em>c</em>d</p><p>e</p><script>x</script><math>y</math><details "
+                "class=\"code\">q</details><pre "
                 "class=\"listing\">z</pre> f") == "a <b> cd e f");
   CHECK(text_of("<script") == "");
   CHECK(text_of("a<") == "a");

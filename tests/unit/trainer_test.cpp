@@ -227,17 +227,17 @@ TEST_CASE("training has the same bits on 1, 2 and 4 threads") {
   }
 }
 
-// What a function writes to standard output.
+// What a function writes to standard error, where progress goes.
 template <class Function>
 std::vector<std::string> printed_lines(const Function& function) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "output";
-  std::fflush(stdout);
-  const int terminal = dup(STDOUT_FILENO), file = open(path.c_str(), O_CREAT | O_WRONLY, 0600);
-  dup2(file, STDOUT_FILENO);
+  std::fflush(stderr);
+  const int terminal = dup(STDERR_FILENO), file = open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+  dup2(file, STDERR_FILENO);
   function();
-  std::fflush(stdout);
-  dup2(terminal, STDOUT_FILENO);
+  std::fflush(stderr);
+  dup2(terminal, STDERR_FILENO);
   close(terminal), close(file);
   std::vector<std::string> lines;
   std::ifstream in(path);

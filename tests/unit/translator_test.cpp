@@ -122,6 +122,7 @@ TEST_CASE("a loaded translator says what the saved one said") {
     CHECK(tidy("black the cats") == "black the cats.");  // no sentence starts with black
     CHECK(tidy("i do not sing, i dance!") == "I do not sing, I dance!");
     CHECK(tidy("Zebra eats DODOS?") == "Zebra eats DODOS?");  // unknown words stay as they are
+    CHECK(tidy("zebras eat") == "zebras eat.");
     CHECK_NOTHROW(answer(loaded, settings, "black the horse"));
   }
   SUBCASE("several sentences on a line are translated one by one") {

@@ -98,11 +98,11 @@
   box.hidden = false;
   const plain = text => text.toLowerCase().replace(/[_:/\-‑–]+/g, " ");
   let entries = null;  // {name, kind, text, address, full, plain_name, plain_text}
-  const load = () => new Promise(done => {
-    if (entries) return done();
+  let loading = null;  // once, however fast one types
+  const load = () => loading ??= new Promise(done => {
     const script = element("script", { src: root + "search-index.js" });
     script.addEventListener("load", () => {
-      entries ??= book_index.map(([name, kind, text, address, full]) =>
+      entries = book_index.map(([name, kind, text, address, full]) =>
         ({ name, kind, text, address, full, plain_name: plain(name), plain_text: plain(text + " " + full) }));
       done();
     });

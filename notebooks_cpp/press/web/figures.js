@@ -75,7 +75,7 @@
 
   // Pictures. An axis that is called "queries: the word that asks" has one query in each row.
   const axis_name = (title, otherwise) => /quer/i.test(title) ? "query" : /key/i.test(title) ? "key" : title || otherwise;
-  for (const script of all(".picture > script.cells")) {
+  for (const script of all("figure > .picture > script.cells")) {
     const picture = script.parentElement, image = picture.querySelector("img"), width = image.getAttribute("width"), height = image.getAttribute("height");
     for (const map of JSON.parse(script.textContent)) {
       const [x, y, wide, high] = map.box, cells = element("div", { className: "cells" });
