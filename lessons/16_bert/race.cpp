@@ -113,7 +113,7 @@ Tuned imitate(const Bert& start, const std::vector<Example>& sentences, const An
     std::vector<const Example*> chosen;
     std::vector<int> likelier;
     std::vector<real> said;
-    for (Index n = 0; n < 32; ++n) {
+    for (Index n = 0; n < 16; ++n) {
       const Index i = rng.below(std::ssize(sentences));
       chosen.push_back(&sentences[i]);
       said.insert(said.end(), answers[i].begin(), answers[i].end());
@@ -122,8 +122,8 @@ Tuned imitate(const Bert& start, const std::vector<Example>& sentences, const An
     const Tokens tokens = tokens_of(chosen);
     const Tensor logits =
         tuned.head.sentence(tuned.model, tuned.model(tokens, {.training = true}));  // (B, 2)
-    return StepLoss{targets == Targets::soft ? imitation_loss(logits, from_values({32, 2}, said), 2)
-                                             : cross_entropy(logits, IntTensor({32}, likelier)),
+    return StepLoss{targets == Targets::soft ? imitation_loss(logits, from_values({16, 2}, said), 2)
+                                             : cross_entropy(logits, IntTensor({16}, likelier)),
                     tokens.ids.numel()};
   });
   return tuned;
