@@ -104,7 +104,7 @@ Tensor scores_in_second_half(const Gpt& model, const IntTensor& reads) {  // (B,
   return slice(model(reads), 1, T / 2, T);
 }
 
-// How surprised is it by the second half of each window, once it has read the first? In nats a character.
+// How surprised is it by the second half of each window, once it has read the first? In nats per character.
 double surprise(const Gpt& model, const Windows& windows, double temperature = 1) {
   const Index T = windows.reads.shape()[1];
   const Tensor z = scores_in_second_half(model, windows.reads) / real(temperature);
@@ -202,8 +202,8 @@ const Gpt model(gpt_config(size), rng);
 const std::vector<double> losses = train_gpt(model, training, notebook::fast() ? 200 : 1500);
 notebook::show(viz::line_chart({{.name = "training", .y = losses, .smooth = 0.95}},
                                {.title = "Learning to write", .x_title = "step",
-                                .y_title = "nats a character", .y_low = 0}),
-               fmt::format("{} numbers. On stories it has not seen, {:.2f} nats a character.",
+                                .y_title = "nats per character", .y_low = 0}),
+               fmt::format("{} numbers. On stories it has not seen, {:.2f} nats per character.",
                            parameters_of(model).count(), surprise(model, windows_of(unseen, 100, 64, 99))));
 
 // %% [markdown]
@@ -356,7 +356,7 @@ for (const double temperature : temperatures) {
 }
 notebook::show(viz::line_chart({draws, own},
                                {.title = "How surprising are the dice?", .x_title = "temperature",
-                                .y_title = "nats a character", .y_low = 0,
+                                .y_title = "nats per character", .y_low = 0,
                                 .x_guides = {{.at = 1, .label = "τ = 1"}},
                                 .y_guides = {{.at = real_surprise, .label = "real stories"}}}),
                "Where a curve meets the dashed line, it is as surprising to the model as real stories are.");

@@ -298,7 +298,7 @@ const Gpt model(gpt_config(size), rng);
 Adam adam(parameters_of(model));
 const Index B = 8, T = model.config.max_length;
 const IntTensor tokens = random_tokens(B, T, 256, rng), targets = random_tokens(B, T, 256, rng);
-fmt::print("{} numbers, {} tokens a step\n", parameters_of(model).count(), B * T);
+fmt::print("{} numbers, {} tokens per step\n", parameters_of(model).count(), B * T);
 fmt::print("with stopwatches the loss is {:.6f}, without {:.6f}\n", timed_loss(model, tokens, targets).item(),
            cross_entropy(model(tokens), targets).item());
 

@@ -2,7 +2,7 @@
 //
 // An exercise is five files, four of them in lessons/NN_name/; copy those of lesson 06:
 //   exercise.hpp      the stub: contract, shapes, one worked example, `todo();` for a body
-//   solution.hpp      the same functions, answered and explained: shown to who has passed
+//   solution.hpp      the same functions, answered and explained: shown to those who have passed
 //   mistakes.diff     the wrong answers, each with its name, as changes of the solution: see mistakes.hpp
 //   hints.md          for each function a heading `## function` with three or more numbered hints
 //   tests/exercises/NN_name_test.cpp: the right answer (where the library has it, the library), the inputs
