@@ -14,20 +14,24 @@ ifneq ($(filter $(VARIANT),tsan),)
   CXX := clang++
 endif
 CPPFLAGS := -I. -MMD -MP
-CXXFLAGS := -std=c++20 -O3 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp
+CXXFLAGS := -std=c++20 -O1 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp
 # g++ 12 takes "a" + std::string for overlapping memory: not ours, and not true.
 CXXFLAGS += $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),,-Wno-restrict)
 LDLIBS   := -lfmt -lutf8proc
+# What the numbers go through is worth the optimizer's time, which is most of a fresh build's. The rest is -O1.
+HOT := -O3
 ifeq ($(VARIANT),double)
   CPPFLAGS += -DATTN_DOUBLE
 endif
 ifeq ($(VARIANT),san)
   # With sanitizers g++ takes parts of <regex> for uninitialized: not ours, and not true.
-  CXXFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
+  HOT      := -O1
+  CXXFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
               -Wno-maybe-uninitialized
 endif
 ifeq ($(VARIANT),tsan)
-  CXXFLAGS += -O1 -fsanitize=thread
+  HOT      := -O1
+  CXXFLAGS += -fsanitize=thread
 endif
 ifeq ($(VARIANT),pic)
   CXXFLAGS += -fPIC
@@ -41,25 +45,38 @@ TARGETS ?= baseline
 TARGET_FLAGS_v3 := -march=x86-64-v3
 TARGET_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 
+# What a program is made of follows from what its sources include, see .ci/needs.
+SOURCES := $(shell find -H core nn optim lessons notebooks_cpp tests -name '*.[ch]pp')
+build/needs.mk: .ci/needs $(SOURCES)
+	@mkdir -p $(@D)
+	@awk -f .ci/needs $(SOURCES) >$@
+include build/needs.mk
+# $(call objects_of,SOURCES). Sources that never see `real` are compiled once for both float and double.
+SHARED     := $(if $(filter double,$(VARIANT)),$(PLAIN))
+objects_of  = $(patsubst %.cpp,$(O)/%.o,$(filter-out $(SHARED),$(1))) $(patsubst %.cpp,build/obj/%.o,$(filter $(SHARED),$(1)))
+# $(call objects,MAIN_SOURCE): all that this program needs.
+objects     = $(call objects_of,$(filter-out core/kernels/%,$(NEEDS_$(1)))) \
+              $(if $(filter core/kernels.cpp,$(NEEDS_$(1))),$(KERNEL_OBJECTS))
+
 LIB_SOURCES    := $(sort $(wildcard core/*.cpp core/viz/*.cpp nn/*.cpp nn/text/*.cpp optim/*.cpp))
 KERNEL_SOURCES := $(sort $(wildcard core/kernels/*.cpp))
-LIB_OBJECTS    := $(LIB_SOURCES:%.cpp=$(O)/%.o) \
-                  $(foreach t,$(TARGETS),$(KERNEL_SOURCES:%.cpp=$(O)/%.$(t).o))
+KERNEL_OBJECTS := $(foreach t,$(TARGETS),$(KERNEL_SOURCES:%.cpp=$(O)/%.$(t).o))
+LIB_OBJECTS    := $(call objects_of,$(LIB_SOURCES)) $(KERNEL_OBJECTS)
 LIB            := $(B)/libattn.a
 PRESS_SOURCES  := $(filter-out %main.cpp,$(sort $(wildcard notebooks_cpp/press/*.cpp)))
 # What lessons, notebooks and the press share.
 SUPPORT_SOURCES := $(filter-out %main.cpp,$(sort $(wildcard lessons/support/*.cpp)))
-SUPPORT_OBJECTS := $(SUPPORT_SOURCES:%.cpp=$(O)/%.o)
+SUPPORT_OBJECTS := $(call objects_of,$(SUPPORT_SOURCES))
 # Lesson 13 and the press are tested like the library: all of them but their mains.
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) $(SUPPORT_SOURCES) \
                   lessons/coach/mistakes.cpp lessons/coach/mutants.cpp \
                   $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)) \
-                  $(PRESS_SOURCES) notebooks_cpp/notebook.cpp
+                  $(PRESS_SOURCES) notebooks_cpp/notebook.cpp notebooks_cpp/live/live.cpp
 ifeq ($(VARIANT),double)
-  # Pages have no gradients: the press is tested once, with floats.
-  UNIT_SOURCES := $(filter-out $(PRESS_SOURCES) tests/unit/press_%,$(UNIT_SOURCES))
+  # Tests of what has no `real` (and pages, which have no gradients) run once, with floats.
+  UNIT_SOURCES := $(filter-out $(PRESS_SOURCES) tests/unit/press_% $(filter-out %/main.cpp,$(filter tests/%,$(PLAIN))),$(UNIT_SOURCES))
 endif
-UNIT_OBJECTS   := $(UNIT_SOURCES:%.cpp=$(O)/%.o)
+UNIT_OBJECTS   := $(call objects_of,$(UNIT_SOURCES))
 LESSON_NAMES   := $(notdir $(patsubst %/lesson.cpp,%,$(sort $(wildcard lessons/[0-9]*/lesson.cpp))))
 LESSONS        := $(LESSON_NAMES:%=$(B)/lessons/%)
 LESSON_NUMBERS := $(foreach l,$(LESSON_NAMES),$(firstword $(subst _, ,$(l))))
@@ -68,6 +85,7 @@ include lessons/coach/coach.mk
 include lessons/mine/mine.mk
 include notebooks_cpp/press/press.mk
 include notebooks_cpp/kernel/kernel.mk
+include notebooks_cpp/live/live.mk
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -79,7 +97,7 @@ endif
 
 # What measures or trains runs one after the other, also as `make lessons notebooks book`.
 ifeq ($(MAKELEVEL),0)
-ifneq ($(word 2,$(filter test lessons notebooks book check-pages bench $(LESSON_NUMBERS),$(MAKECMDGOALS))),)
+ifneq ($(word 2,$(filter test lessons notebooks live book check-pages bench $(LESSON_NUMBERS),$(MAKECMDGOALS))),)
 .NOTPARALLEL:
 endif
 endif
@@ -104,9 +122,16 @@ all: build/packages.ok  ## build everything, run nothing
 build-all: $(LIB) $(B)/tests/unit $(LESSONS) build/gallery build/coach $(GRADING) $(MINE) build/check_pages
 
 # --- the library ---
-$(O)/%.o: %.cpp | build/packages.ok
-	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
+# It converts between numbers only where it says so. Signs may change: Index, which is signed, also indexes the containers
+# of the standard library.
+define object_rules
+$(1)/%.o: %.cpp | build/packages.ok
+	@mkdir -p $$(@D)
+	$$(CXX) $$(CPPFLAGS) $$(CXXFLAGS) -c $$< -o $$@
+$(1)/core/%.o $(1)/nn/%.o $(1)/optim/%.o: CXXFLAGS += $$(HOT) -Wconversion -Wno-sign-conversion
+$(1)/core/viz/%.o: CXXFLAGS += -O1
+endef
+$(foreach o,$(O) $(if $(SHARED),build/obj),$(eval $(call object_rules,$(o))))
 
 define kernel_rule
 $(O)/core/kernels/%.$(1).o: core/kernels/%.cpp | build/packages.ok
@@ -115,13 +140,22 @@ $(O)/core/kernels/%.$(1).o: core/kernels/%.cpp | build/packages.ok
 endef
 $(foreach t,$(TARGETS),$(eval $(call kernel_rule,$(t))))
 
-# The library converts between numbers only where it says so. Signs may change: Index, which is signed, also indexes
-# the containers of the standard library.
-$(O)/core/%.o $(O)/nn/%.o $(O)/optim/%.o: CXXFLAGS += -Wconversion -Wno-sign-conversion
 $(O)/core/kernels.o: CPPFLAGS += $(foreach t,$(TARGETS),-DATTN_HAS_$(t))
 
 $(LIB): $(LIB_OBJECTS)
 	@rm -f $@ && ar rcs $@ $^
+
+# --- several processes: a library that programs load under mpirun, see optim/mpi/mpi_group.cpp ---
+.PHONY: mpi check-mpi
+mpi: build/packages.ok  ## join processes and machines: installs Open MPI; then `mpirun -n 4 build/lessons/13_translator …`
+	@sh .ci/packages libopenmpi-dev openmpi-bin
+	@$(MAKE) build/libattn_mpi.so
+build/libattn_mpi.so: optim/mpi/mpi_group.cpp core/real.cpp optim/group.hpp core/error.hpp core/kernels.hpp
+	@mkdir -p $(@D)
+	OMPI_CXX="$(CXX)" mpicxx -I. $(CXXFLAGS) -fPIC -shared $(filter %.cpp,$^) -lfmt -o $@
+check-mpi: build/packages.ok  ## the same bits on 1, 2, 3 and 4 processes, and after 20 of them were killed
+	@$(MAKE) mpi build/lessons/13_translator
+	@tests/run tests/mpi
 
 # --- the library for other programs: pkg-config and CMake find it under PREFIX ---
 PREFIX  ?= /usr/local
@@ -137,8 +171,7 @@ install: build/packages.ok  ## install headers and library: `make install PREFIX
 	@cp .ci/attention-config.cmake $(DESTDIR)$(PREFIX)/lib/cmake/attention/attention-config.cmake
 	@echo "Installed under $(DESTDIR)$(PREFIX): pkg-config --cflags --libs attention"
 
-# --- tests: not worth the optimizer's time, which is most of a fresh build's ---
-$(O)/tests/unit/%.o: CXXFLAGS += -O1
+# --- tests ---
 $(B)/tests/unit: $(UNIT_OBJECTS) $(LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
@@ -175,11 +208,12 @@ $(LESSON_NAMES:%=$(B)/prose/%.cpp): $(B)/prose/%.cpp: lessons/%/lesson.cpp build
 $(LESSON_NAMES:%=$(O)/lessons/%/lesson.o): $(O)/lessons/%/lesson.o: $(B)/prose/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
-# A lesson of several files (13) has its other objects as further prerequisites.
-$(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): $(patsubst %.cpp,$(O)/%.o,$(wildcard lessons/$(l)/*.cpp))))
-$(B)/lessons/%: $(O)/lessons/%/lesson.o $(SUPPORT_OBJECTS) $(LIB)
+$(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): $(call objects,lessons/$(l)/lesson.cpp)))
+$(LESSONS):
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIB) $(LDLIBS) -o $@
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+# Lesson 03 measures its own loops.
+$(O)/lessons/03_fast_matmul/%.o: CXXFLAGS += $(HOT)
 
 .PHONY: lessons gallery readme-pictures $(LESSON_NUMBERS)
 NN:  ## build and run lesson NN, for example `make 06 ARGS="--seed 2"`
@@ -198,7 +232,7 @@ readme-pictures: 13  ## make the pictures of the README again
 gallery: build/packages.ok  ## make out/index.html again from the pictures that are there
 	@$(MAKE) build/gallery
 	@build/gallery
-build/gallery: $(O)/lessons/support/gallery_main.o $(SUPPORT_OBJECTS) $(LIB)
+build/gallery: $(call objects,lessons/support/gallery_main.cpp)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 # --- benchmarks: the peers are compared with if they are installed ---
@@ -215,34 +249,38 @@ ifneq ($(filter bench%,$(MAKECMDGOALS)),)
     GEMM_PEERS += -DATTN_BENCH_ONEDNN
     GEMM_LIBS  += -ldnnl
   endif
+  ifneq ($(call has,blis.h,auto* gemm = bli_sgemm;),)
+    GEMM_PEERS += -DATTN_BENCH_BLIS
+    GEMM_LIBS  += -lblis
+  endif
   ifneq ($(call has,torch/version.h),)
     TORCH_PEER := -DATTN_BENCH_TORCH $(TORCH_INCLUDE)
     TORCH_LIBS := -ltorch -ltorch_cpu -lc10
   endif
 endif
+$(O)/tests/bench/%.o: CXXFLAGS += $(HOT)
 $(O)/tests/bench/gemm_bench.o: CPPFLAGS += $(GEMM_PEERS)
 $(O)/tests/bench/torch_peer.o $(O)/tests/bench/model_bench.o $(O)/tests/bench/overhead_bench.o: CPPFLAGS += $(TORCH_PEER)
-BENCHES := $(patsubst %,build/tests/bench/%,gemm_bench model_bench overhead_bench report)
+BENCHES := $(patsubst %,build/tests/bench/%,gemm_bench model_bench overhead_bench growth_bench ranks_bench report)
 build/tests/bench/gemm_bench: BENCH_LIBS = $(GEMM_LIBS)
 build/tests/bench/model_bench build/tests/bench/overhead_bench: BENCH_LIBS = $(TORCH_LIBS)
-build/tests/bench/model_bench: $(O)/tests/bench/torch_peer.o
-build/tests/bench/%: $(O)/tests/bench/%.o $(LIB)
+$(foreach b,$(BENCHES),$(eval $(b): $(call objects,tests/bench/$(notdir $(b)).cpp)))
+$(BENCHES):
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIB) $(LDLIBS) $(BENCH_LIBS) -o $@
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) $(BENCH_LIBS) -o $@
 
 .PHONY: bench bench-build bench-peers
-bench: build/packages.ok  ## compare with OpenBLAS, oneDNN and libtorch; CASES="step-tiny square" chooses, ISA=avx2 holds all to AVX2
+bench: build/packages.ok  ## compare with OpenBLAS, oneDNN, BLIS and libtorch; CASES="step-tiny growth" chooses, ISA=avx2 holds all to AVX2
 	@$(MAKE) bench-build
 	@ISA=$(ISA) tests/bench/run build/tests/bench out/bench $(CASES)
 bench-build: $(BENCHES)
 bench-peers:  ## install the libraries that bench compares with
-	@sh .ci/packages libopenblas-openmp-dev libdnnl-dev libtorch-dev
+	@sh .ci/packages libopenblas-openmp-dev libdnnl-dev libblis-openmp-dev libtorch-dev
 	@rm -rf $(O)/tests/bench
 
 # --- fuzzing: a moment of it in `make test`, for longer and under the sanitizers here ---
 FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp) $(patsubst %,lessons/coach/%.cpp,course source mistakes value wire) \
                 $(SUPPORT_SOURCES) $(PRESS_SOURCES) $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp))
-$(O)/tests/fuzz/%.o: CXXFLAGS += -O1
 $(B)/tests/fuzzer: $(FUZZ_SOURCES:%.cpp=$(O)/%.o) $(LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lmd4c -o $@
@@ -250,10 +288,9 @@ $(B)/tests/fuzzer: $(FUZZ_SOURCES:%.cpp=$(O)/%.o) $(LIB)
 kills: build/packages.ok  ## kill a training at 200 random moments, or KILLS=n: every resume must have the same bits
 	@$(MAKE) build/tests/kill
 	@build/tests/kill $(or $(KILLS),200)
-$(B)/tests/kill: $(O)/tests/kill/kill.o $(SUPPORT_OBJECTS) $(LIB) \
-                 $(patsubst %.cpp,$(O)/%.o,$(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)))
+$(B)/tests/kill: $(call objects,tests/kill/kill.cpp)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(filter %.o,$^) $(LIB) $(LDLIBS) -o $@
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 fuzz: build/packages.ok  ## fuzz every parser under the sanitizers until Ctrl-C, or SECONDS=120 each
 	@$(MAKE) VARIANT=san build/san/tests/fuzzer
 	@build/san/tests/fuzzer $(or $(SECONDS),0) $$(date +%s)000000
@@ -262,4 +299,4 @@ fuzz: build/packages.ok  ## fuzz every parser under the sanitizers until Ctrl-C,
 clean:  ## remove build/ (keeps out/ and my/)
 	rm -rf build
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) $(if $(SHARED),build/obj) -name '*.d' 2>/dev/null)

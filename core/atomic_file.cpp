@@ -3,12 +3,12 @@
 #include <fcntl.h>     // open
 #include <sys/file.h>  // flock
 #include <sys/stat.h>  // fstat, stat
-#include <unistd.h>    // close, fsync, ftruncate, unlink, write
+#include <unistd.h>    // close, fsync, ftruncate, getpid, read, unlink, write
 
 #include <algorithm>     // min
 #include <cerrno>        // errno
 #include <cstdio>        // rename
-#include <string>        // string
+#include <filesystem>    // path
 #include <system_error>  // error_code, generic_category
 
 #include "core/error.hpp"
@@ -100,13 +100,13 @@ std::filesystem::path prepared(std::filesystem::path path) {
 
 }  // namespace
 
-void check_writable(const std::filesystem::path& path) {
+void check_writable(const std::string& path) {
   const std::string temporary = prepared(path).string() + ".tmp";
   const Descriptor file(open_locked(temporary));
   ::unlink(temporary.c_str());
 }
 
-void write_file_atomically(const std::filesystem::path& wanted, const std::vector<std::string_view>& pieces) {
+void write_file_atomically(const std::string& wanted, const std::vector<std::string_view>& pieces) {
   const std::filesystem::path path = prepared(wanted);
   const std::string target = path.string(), temporary = target + ".tmp";
   const Descriptor file(open_locked(temporary));
@@ -121,6 +121,28 @@ void write_file_atomically(const std::filesystem::path& wanted, const std::vecto
     throw;
   }
   sync_folder(path);
+}
+
+FileLock::FileLock(const std::string& path, const std::string& refusal) : path_(prepared(path).string()) {
+  for (;;) {
+    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (file_ < 0) fail_with_errno("create", path_);
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      char owner[32] = {};
+      const bool known = ::read(file_, owner, sizeof owner - 1) > 0;
+      ::close(file_);
+      fail("{}{}{} ({})", refusal, known ? ": process " : "", owner, path_);
+    }
+    if (is_file_at(file_, path_)) break;  // otherwise its last owner has just removed it
+    ::close(file_);
+  }
+  const std::string owner = std::to_string(::getpid());  // for the one who is refused, if it can be written
+  if (::ftruncate(file_, 0) == 0) (void)!::write(file_, owner.data(), owner.size());
+}
+
+FileLock::~FileLock() {
+  ::unlink(path_.c_str());
+  ::close(file_);
 }
 
 }  // namespace attn

@@ -10,7 +10,7 @@
 // milliseconds on a disk. POSIX only.
 #pragma once
 
-#include <filesystem>   // path
+#include <string>       // string
 #include <string_view>  // string_view
 #include <vector>       // vector
 
@@ -18,9 +18,24 @@ namespace attn {
 
 // Throws if a file could not be written there now: a folder, a place without permission. Makes the parent
 // folders. For programs that would otherwise fail at the end of their work.
-void check_writable(const std::filesystem::path& path);
+void check_writable(const std::string& path);
 
 // Throws, saying what could not be done and why; the target is then as it was and the temporary is gone.
-void write_file_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
+void write_file_atomically(const std::string& path, const std::vector<std::string_view>& pieces);
+
+// A lock that two programs agree on: while one is alive, a second one on the same path throws `refusal`, and
+// says who has it. It is a file, which is removed at the end; one that a killed program has left behind does
+// not count. (On a file system without locks nothing is refused.)
+class FileLock {
+ public:
+  FileLock(const std::string& path, const std::string& refusal);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  std::string path_;
+  int file_;
+};
 
 }  // namespace attn

@@ -1,12 +1,13 @@
 #include "core/autograd.hpp"
 
 #include <algorithm>      // fill, none_of, pop_heap, push_heap
-#include <bit>            // bit_cast
 #include <cmath>          // isnan
 #include <optional>       // optional
+#include <unordered_map>  // unordered_map
 #include <unordered_set>  // unordered_set
 
 #include "core/error.hpp"
+#include "core/leaf_hook.hpp"
 #include "core/op.hpp"
 
 namespace attn {
@@ -14,8 +15,9 @@ namespace {
 
 thread_local bool recording = true;
 thread_local std::uint64_t node_counter = 0;
-thread_local Node* running = nullptr;       // whose gradient function runs
-thread_local std::optional<Shape> changed;  // what it read and found changed
+thread_local Node* running = nullptr;                                        // whose gradient function runs
+thread_local std::optional<Shape> changed;                                   // what it read and found changed
+thread_local const std::function<void(const Tensor&)>* leaf_done = nullptr;  // of the LeafHook that is alive
 
 auto& fields(const Tensor& tensor) { return TensorInternals::of(tensor); }
 bool older(const Tensor& a, const Tensor& b) { return node_of(a)->order < node_of(b)->order; }
@@ -65,6 +67,33 @@ std::vector<Tensor> graph_of(const Tensor& output) {
   return found;
 }
 
+// Which op is the oldest that used a leaf: when it has run, the leaf's gradient is complete.
+class OldestUses {
+ public:
+  explicit OldestUses(const Tensor& output) {
+    if (!leaf_done) return;
+    for (const Tensor& tensor : graph_of(output))
+      if (Node* node = node_of(tensor))
+        for (const Tensor& input : node->inputs())
+          if (!node_of(input)) {
+            std::uint64_t& order = orders_.try_emplace(&fields(input), node->order).first->second;
+            order = std::min(order, node->order);
+          }
+  }
+  void has_run(Node* node) {
+    if (orders_.empty()) return;
+    for (const Tensor& input : node->inputs()) {
+      const auto found = orders_.find(&fields(input));
+      if (found == orders_.end() || found->second != node->order || !input.has_grad()) continue;
+      orders_.erase(found);
+      (*leaf_done)(input);
+    }
+  }
+
+ private:
+  std::unordered_map<const void*, std::uint64_t> orders_;
+};
+
 // A NaN spreads through everything after it: the oldest tensor that has one is where it came from.
 [[noreturn]] void fail_on_nan(const Tensor& loss) {
   Tensor first = loss;
@@ -106,7 +135,7 @@ void run_node(Node* node, const Tensor& tensor) {
 static std::uint64_t fingerprint(const real* values, Index n) {
   std::uint64_t hash = 0;
   for (Index i = 0; i < n; ++i)
-    hash = (hash ^ std::bit_cast<std::uint64_t>(double(values[i]))) * 0x100000001b3;
+    hash = (hash ^ __builtin_bit_cast(std::uint64_t, double(values[i]))) * 0x100000001b3;
   return hash;
 }
 
@@ -130,6 +159,9 @@ void Tensor::note_reading() const {}
 bool grad_enabled() { return recording; }
 NoGrad::NoGrad() : before_(std::exchange(recording, false)) {}
 NoGrad::~NoGrad() { recording = before_; }
+
+LeafHook::LeafHook(std::function<void(const Tensor&)> done) : done_(std::move(done)) { leaf_done = &done_; }
+LeafHook::~LeafHook() { leaf_done = nullptr; }
 
 std::uint64_t next_node_order() { return ++node_counter; }
 
@@ -187,6 +219,7 @@ void backward(const Tensor& output, const Tensor& gradient) {
 
   add_grad(output, [&](Index i) { return gradient.data()[i]; });
   if (!node_of(output)) return;
+  OldestUses oldest_uses(output);
   Queue queue;
   queue.push(output);
   while (!queue.empty()) {
@@ -203,6 +236,7 @@ void backward(const Tensor& output, const Tensor& gradient) {
               "compute it again",
               node->op, input.shape().str());
     }
+    oldest_uses.has_run(node);
     if (!fields(tensor).retains_grad) tensor.zero_grad();
     free_node(std::exchange(fields(tensor).node, nullptr));
     fields(tensor).graph_freed = true;

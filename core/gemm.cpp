@@ -1,6 +1,5 @@
 #include "core/gemm.hpp"
 
-#include <omp.h>     // omp_get_num_threads, omp_get_thread_num
 #include <unistd.h>  // sysconf
 
 #include <algorithm>  // clamp, copy, max, min
@@ -11,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/kernels/gemm_kernels.hpp"
+#include "core/openmp.hpp"    // omp_get_num_threads, omp_get_thread_num
 #include "core/parallel.hpp"  // thread_count, in_parallel, parallel_for
 
 namespace attn {
@@ -18,6 +18,8 @@ namespace {
 
 // Below this many multiply-adds (some 20 microseconds) a second thread costs more than it saves.
 constexpr Index shared_work = 1'000'000;
+// The same where B is read once and that takes the time: this many elements, from memory.
+constexpr Index shared_reads = 100'000;
 // The largest pieces into which a product is cut: rows of C in a block, columns of B packed at a time.
 constexpr Index max_block_m = 48, max_block_n = 1024;
 
@@ -46,7 +48,11 @@ thread_local Buffer buffer_a, buffer_b;
 // How many elements count as near: an eighth of the second-level cache, so that they stay there.
 Index near_elements() {
   static const Index elements = [] {
+#ifdef _SC_LEVEL2_CACHE_SIZE
     const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#else
+    const long bytes = 0;  // not every C library tells
+#endif
     return (bytes > 0 ? bytes : 1 << 18) / 8 / Index(sizeof(real));
   }();
   return elements;
@@ -94,15 +100,15 @@ void few_rows(const Product& p, bool shared) {
     multiply(p.A, p.B.part({0, p.k()}, {begin, end}), p.C.part({0, p.m()}, {begin, end}), options);
     finish(p, {0, p.m()}, {begin, end});
   };
-  shared ? parallel_for(p.n(), std::max(Index{256}, shared_work / 8 / p.k()), columns) : columns(0, p.n());
+  // As large a part for each thread as there is: See Note [Far streams].
+  shared ? parallel_for(p.n(), pieces(p.n(), thread_count()), columns) : columns(0, p.n());
 }
 
-// A product of one block: nothing is copied but a transposed B.
-void small(const Product& p) {
-  const GemmKernels& kernel = *kernels().gemm;
-  real* packed_b = p.B.transposed ? buffer_b.at_least(p.k() * (p.n() + kernel.tile_n)) : nullptr;
-  if (packed_b) kernel.pack_b(p.B, true, packed_b);
-  kernel.multiply({p.A}, {p.B, packed_b, true}, p.C, p.options);
+// A product of one block: nothing is copied but a transposed B, if it is not packed already.
+void small(const Product& p, const real* packed_b = nullptr) {
+  const bool wide = p.B.transposed || !packed_b;
+  if (p.B.transposed && !packed_b) packed_b = pack(p.B, buffer_b.at_least(packed_size(p.k(), p.n()))).packed;
+  kernels().gemm->multiply({p.A}, {p.B, packed_b, wide}, p.C, p.options);
   finish(p, {0, p.m()}, {0, p.n()});
 }
 
@@ -190,9 +196,11 @@ void run(const Product& p, bool may_share) {
   if (p.k() == 0) return no_product(p);
   const GemmKernels& kernel = *kernels().gemm;
   const Index work = p.m() * p.n() * p.k();
-  const bool shared = may_share && work > shared_work && thread_count() > 1 && !in_parallel();
+  const bool can_share = may_share && thread_count() > 1 && !in_parallel();
+  const bool shared = can_share && work > shared_work;
   const Index few = p.B.transposed ? std::clamp<Index>(p.k() / kernel.dot_depth, 1, 64) : 1;
-  if (p.m() <= few && !p.A.transposed) return few_rows(p, shared);
+  if (p.m() <= few && !p.A.transposed)
+    return few_rows(p, shared || (can_share && p.n() * p.k() > shared_reads));
   if (work <= shared_work && p.k() <= kernel.block_k) return small(p);
 
   const Plan plan = make_plan(p, shared ? thread_count() : 1);
@@ -208,6 +216,19 @@ void gemm(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const Gem
   check(A, B, C, options);
   if (C.transposed) return gemm(B.T(), A.T(), C.T(), options);  // Cᵀ = Bᵀ Aᵀ
   run({A, B, C, options}, true);
+}
+
+Index packed_size(Index rows, Index cols) { return rows * (cols + kernels().gemm->tile_n); }
+
+PackedMatrix pack(const ConstMatrix& B, real* memory) {
+  kernels().gemm->pack_b(B, B.transposed, memory);
+  return {B, memory};
+}
+
+void gemm(const ConstMatrix& A, const PackedMatrix& B, const Matrix& C, const GemmOptions& options) {
+  if (!B.packed || A.rows == 0 || A.cols == 0) return gemm(A, B.matrix, C, options);
+  check(A, B.matrix, C, options);
+  small({A, B.matrix, C, options}, B.packed);
 }
 
 void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, const GemmOptions& options) {

@@ -77,6 +77,16 @@ struct GemmOptions {
 
 void gemm(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options = {});
 
+// A B that takes part in several products, of a few hundred rows and columns at most: copied once into the
+// order in which they read it.
+struct PackedMatrix {
+  ConstMatrix matrix;
+  const real* packed;  // null: each product reads the matrix itself
+};
+Index packed_size(Index rows, Index cols);
+PackedMatrix pack(const ConstMatrix& B, real* memory);  // of packed_size
+void gemm(const ConstMatrix& A, const PackedMatrix& B, const Matrix& C, const GemmOptions& options = {});
+
 // All products of a batch. Matrices of C must not overlap; but where C is stretched, and `accumulate` is set,
 // its products are added up, one after another.
 void gemm(const ConstMatrices& A, const ConstMatrices& B, const Matrices& C, const GemmOptions& options = {});

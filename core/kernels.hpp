@@ -13,8 +13,8 @@
 
 #include <cstdint>  // uint32_t, uint64_t
 
+#include "core/index.hpp"
 #include "core/real.hpp"
-#include "core/shape.hpp"  // Index
 
 namespace attn {
 
@@ -59,8 +59,10 @@ struct MathKernels {
   real (*sum)(Index n, const real* x);
   real (*dot)(Index n, const real* x, const real* y);
   real (*max)(Index n, const real* x);  // of at least one element; NaN if any is NaN
-  // y = x * scale, or 0 where it is dropped. Any split of a range into calls gives the same mask.
-  void (*dropout)(Index n, const Dropout& dropout, const real* x, GradTarget y);
+  // y = x * scale, or -0 where it is dropped. What stays is never -0, so the backward finds the mask in y and
+  // need not draw it again. Any split of a range into calls gives the same mask.
+  void (*dropout)(Index n, const Dropout& dropout, const real* x, real* y);
+  void (*dropout_backward)(Index n, real scale, const real* y, const real* dy, GradTarget dx);
   // `steps` rounds of multiply-adds that wait for nothing: the ceiling that products are held against.
   // Returns how many FLOP that was.
   double (*burn)(Index steps);
@@ -137,6 +139,13 @@ struct OnlineSoftmax {
   real *max, *sum, *rescale;
 };
 
+// The weights of a tile, and what dropout left of them: the same where there is no dropout, with a scale
+// of 1.
+struct AttentionWeights {
+  const real *weights, *used;
+  real scale;
+};
+
 // Attention, tile by tile (core/ops_attention.cpp). A tile is (rows, stride), its rows padded with -inf to a
 // whole number of vectors; `stride` is a multiple of 16.
 struct AttentionKernels {
@@ -144,8 +153,10 @@ struct AttentionKernels {
   void (*online_softmax)(Index rows, Index stride, real* scores, const OnlineSoftmax& so_far);
   // scores = exp(scores - log_sum_exp[r]): the weights, recomputed for the backward.
   void (*recompute_weights)(Index rows, Index stride, real* scores, const real* log_sum_exp);
-  // d_weights = weights * (d_weights - delta[r]): from the gradient of the weights to that of the scores.
-  void (*scores_backward)(Index rows, Index stride, const real* weights, real* d_weights, const real* delta);
+  // d_weights = weights * (d_weights * scale - delta[r]), without d_weights where dropout made `used` -0:
+  // from the gradient of the weights that were used to that of the scores.
+  void (*scores_backward)(Index rows, Index stride, const AttentionWeights& weights, real* d_weights,
+                          const real* delta);
 };
 
 struct GemmKernels;  // what core/gemm.cpp builds matrix products from: core/kernels/gemm_kernels.hpp

@@ -1,8 +1,9 @@
 // Attention in one node, tile by tile.
 //
 // For each head, O = softmax(S) V with S = scale Q Kᵀ + bias, where Q (T, D), K and V (S, D) are slices of
-// the inputs: a head is a pointer and a stride, nothing is permuted or copied. A tile of S is 96 queries by
-// 128 keys and stays in the first-level cache; the full (T, S) matrix never exists.
+// the inputs: a head is a pointer and a stride, and nothing is permuted. (Of a long sequence, what many tiles
+// read is copied once: PackedKeys.) A tile of S is 96 queries by 128 keys and stays in a near cache; the full
+// (T, S) matrix never exists.
 //
 // Note [Online softmax]: the softmax of a row needs its maximum and its sum, but the row arrives in tiles. So
 // we keep, for each query, the maximum m and the sum l of exp(s - m) so far, and the output O computed with
@@ -14,6 +15,8 @@
 // as P = exp(S - m - log l), and then
 //   dV = Pᵀ dO,   dP = dO Vᵀ,   dS = P (dP - δ) with δ = Σ_d dO O,   dQ = scale dS K,   dK = scale dSᵀ Q.
 // δ is what softmax's own Σ_j P_j dP_j comes to, because O = P V.
+#include "core/ops.hpp"
+
 #include <algorithm>  // clamp, copy, fill, max, min
 #include <cmath>      // log, sqrt
 #include <limits>     // numeric_limits
@@ -22,7 +25,6 @@
 #include "core/gemm.hpp"
 #include "core/kernels.hpp"
 #include "core/op.hpp"
-#include "core/ops.hpp"
 
 namespace attn {
 namespace {
@@ -42,6 +44,7 @@ struct Attention {
 
   Attention(const Tensor& queries, const Tensor& keys, const Tensor& values, const AttentionOptions& options);
 
+  real kept_scale() const { return real(1 / (1 - dropout)); }  // what dropout multiplies the rest by
   Index tile_stride() const { return (std::min(S, key_tile) + 15) / 16 * 16; }
   Index padded_S() const { return (S + 15) / 16 * 16; }
 
@@ -144,13 +147,22 @@ struct Tile {
     return {x + ((b * call.S + keys.begin) * call.kv_heads + kv_head) * call.D, columns(), call.D,
             call.kv_heads * call.D};
   }
+  // The same, side by side in a buffer if there are several tiles of keys: rows of other heads between them
+  // would compete for the same lines of the first-level cache.
+  ConstMatrix of_queries(const real* x, real* buffer) const {
+    const ConstMatrix from = of_queries(x);
+    if (call.S <= key_tile) return from;
+    for (Index r = 0; r < from.rows; ++r)
+      std::copy(from.at(r, 0), from.at(r, from.cols), buffer + r * from.cols);
+    return {buffer, from.rows, from.cols};
+  }
   // A matrix (rows, columns) in a buffer; up to the stride, its rows are padding.
   Matrix in(real* buffer) const { return {buffer, rows(), columns(), call.tile_stride()}; }
 
   // scale Q Kᵀ + bias, and -inf where a query does not see a key.
-  Matrix scores(real* buffer) const {
+  Matrix scores(const ConstMatrix& Q, const PackedMatrix& Kt, real* buffer) const {
     const Matrix S = in(buffer);
-    gemm(of_queries(call.q.data()), of_keys(call.k.data()).T(), S, {.alpha = call.scale});
+    gemm(Q, Kt, S, {.alpha = call.scale});
     for (Index r = 0; r < S.rows; ++r) {
       real* row = S.at(r, 0);
       const Index t = queries.begin + r;
@@ -164,18 +176,23 @@ struct Tile {
     return S;
   }
 
-  void drop(const Matrix& weights) const {
-    if (call.dropout == 0) return;
-    const auto apply = [&](Index n, real* at, Index position) {
+  // What dropout leaves of the weights: in `buffer`, or the weights themselves if there is no dropout.
+  Matrix drop(const Matrix& weights, real* buffer) const {
+    if (call.dropout == 0) return weights;
+    const Matrix used = in(buffer);
+    const auto apply = [&](Index n, Index row, Index position) {
       const Dropout dropout{.threshold = std::uint32_t(call.dropout * 0x1p32),
-                            .scale = real(1 / (1 - call.dropout)),
+                            .scale = call.kept_scale(),
                             .key = call.key,
                             .counter = call.counter + std::uint64_t(position)};
-      kernels().dropout(n, dropout, at, {at, false});
+      kernels().dropout(n, dropout, weights.at(row, 0), used.at(row, 0));
     };
-    const Index stride = weights.stride, padded = call.padded_S(), first = first_row() * padded + keys.begin;
-    if (stride == padded) return apply(weights.rows * stride, weights.data, first);
-    for (Index r = 0; r < weights.rows; ++r) apply(stride, weights.at(r, 0), first + r * padded);
+    const Index stride = used.stride, padded = call.padded_S(), first = first_row() * padded + keys.begin;
+    if (stride == padded)
+      apply(used.rows * stride, 0, first);
+    else
+      for (Index r = 0; r < used.rows; ++r) apply(stride, r, first + r * padded);
+    return used;
   }
 
   // Calls body(tile) for the tiles of these queries, with all the keys that they see.
@@ -187,6 +204,29 @@ struct Tile {
   }
 };
 
+// The keys or values of a head, or their transposes, as right-hand sides of products. Where several tiles of
+// queries meet them, each tile of keys is packed once, into memory of `size`.
+struct PackedKeys {
+  const real* x;
+  bool transposed;
+  Index slot;  // the elements of a packed tile; 0 if nothing is packed
+  real* memory;
+
+  static Index slot_of(const Attention& call) {
+    if (call.T <= query_tile) return 0;
+    return std::max(packed_size(call.D, key_tile), packed_size(key_tile, call.D));
+  }
+  static Index size(const Attention& call) { return (call.S + key_tile - 1) / key_tile * slot_of(call); }
+
+  PackedKeys(const Tile& head, const real* data, bool as_transposed, real* buffer)
+      : x(data), transposed(as_transposed), slot(slot_of(head.call)), memory(buffer) {
+    if (slot > 0) head.for_each_key_tile([&](const Tile& tile) { pack(matrix(tile), copy(tile)); });
+  }
+  PackedMatrix operator[](const Tile& tile) const { return {matrix(tile), slot > 0 ? copy(tile) : nullptr}; }
+  ConstMatrix matrix(const Tile& tile) const { return transposed ? tile.of_keys(x).T() : tile.of_keys(x); }
+  real* copy(const Tile& tile) const { return memory + tile.keys.begin / key_tile * slot; }
+};
+
 // Less work than about 100,000 multiplications is not worth a thread.
 Index unit_grain(const Attention& call, Index units) {
   const Index work = call.B * call.H * call.T * call.S * call.D / std::max<Index>(1, units);
@@ -194,21 +234,26 @@ Index unit_grain(const Attention& call, Index units) {
 }
 
 void attend(const Attention& call, Index b, Index h, real* out, real* log_sum_exp) {
-  Scratch<real> scores(query_tile * call.tile_stride());
+  const Index size = query_tile * call.tile_stride(), keys_size = PackedKeys::size(call);
+  Scratch<real> buffers(size + query_tile * call.D + 2 * keys_size);
+  real *q_copy = buffers.data() + size, *keys = q_copy + query_tile * call.D;
+  const Tile head{call, b, h, {0, call.T}};
+  const PackedKeys Kt(head, call.k.data(), true, keys), V(head, call.v.data(), false, keys + keys_size);
   real max[query_tile], sum[query_tile], rescale[query_tile];
   for (Index begin = 0; begin < call.T; begin += query_tile) {
     const Tile rows{call, b, h, {begin, std::min(begin + query_tile, call.T)}};
     const Matrix O = rows.of_queries(out);
+    const ConstMatrix Q = rows.of_queries(call.q.data(), q_copy);
     std::fill(max, max + O.rows, -infinity);
     std::fill(sum, sum + O.rows, real{0});
     bool first = true;
     rows.for_each_key_tile([&](const Tile& tile) {
-      const Matrix P = tile.scores(scores.data());
+      const Matrix P = tile.scores(Q, Kt[tile], buffers.data());
       kernels().online_softmax(P.rows, P.stride, P.data, {max, sum, rescale});
-      tile.drop(P);
+      tile.drop(P, P.data);
       if (!first)
         for (Index r = 0; r < O.rows; ++r) kernels().scale(O.cols, rescale[r], O.at(r, 0), O.at(r, 0));
-      gemm(P, tile.of_keys(call.v.data()), O, {.accumulate = !first});  // O += P V
+      gemm(P, V[tile], O, {.accumulate = !first});  // O += P V
       first = false;
     });
     for (Index r = 0; r < O.rows; ++r) {
@@ -234,36 +279,32 @@ struct Gradients {
 
 void attend_backward(const Attention& call, Index b, Index h, const Result& result,
                      const Gradients& gradients) {
-  const Index size = query_tile * call.tile_stride();
-  Scratch<real> buffers(3 * size);
+  const Index size = query_tile * call.tile_stride(), keys_size = PackedKeys::size(call);
+  Scratch<real> buffers(3 * size + 2 * query_tile * call.D + 3 * keys_size);
+  real *q_copy = buffers.data() + 3 * size, *d_out_copy = q_copy + query_tile * call.D,
+       *keys = d_out_copy + query_tile * call.D;
+  const Tile head{call, b, h, {0, call.T}};
+  const PackedKeys K(head, call.k.data(), false, keys), Kt(head, call.k.data(), true, keys + keys_size),
+      Vt(head, call.v.data(), true, keys + 2 * keys_size);
   real delta[query_tile];
   for (Index begin = 0; begin < call.T; begin += query_tile) {
     const Tile rows{call, b, h, {begin, std::min(begin + query_tile, call.T)}};
-    const ConstMatrix O = rows.of_queries(result.out), dO = rows.of_queries(result.d_out);
+    const ConstMatrix O = rows.of_queries(result.out), Q = rows.of_queries(call.q.data(), q_copy),
+                      dO = rows.of_queries(result.d_out, d_out_copy);
     for (Index r = 0; r < O.rows; ++r) delta[r] = kernels().dot(O.cols, O.at(r, 0), dO.at(r, 0));
     rows.for_each_key_tile([&](const Tile& tile) {
-      const ConstMatrix Q = tile.of_queries(call.q.data()), K = tile.of_keys(call.k.data()),
-                        V = tile.of_keys(call.v.data());
-      const Matrix P = tile.scores(buffers.data()), dS = tile.in(P.data + size);
+      const Matrix P = tile.scores(Q, Kt[tile], buffers.data()), dS = tile.in(P.data + size);
       kernels().recompute_weights(P.rows, P.stride, P.data, result.log_sum_exp + tile.first_row());
-      if (gradients.v) {  // dV = Pᵀ dO, with the weights that dropout left
-        Matrix used = P;
-        if (call.dropout > 0) {
-          used.data = dS.data + size;
-          std::copy(P.data, P.data + P.rows * P.stride, used.data);
-          tile.drop(used);
-        }
-        gemm(used.T(), dO, tile.of_keys(gradients.v), {.accumulate = true});
-      }
+      const Matrix used = tile.drop(P, dS.data + size);
+      if (gradients.v) gemm(used.T(), dO, tile.of_keys(gradients.v), {.accumulate = true});  // dV = Pᵀ dO
       if (!gradients.q && !gradients.k && !gradients.bias) return;
-      gemm(dO, V.T(), dS);                 // dP, which becomes dS = P (dP - δ)
+      gemm(dO, Vt[tile], dS);              // dP, which becomes dS = P (dP - δ), with dropout on dP
       for (Index r = 0; r < dS.rows; ++r)  // the padding holds old numbers, and 0 times NaN is NaN
         std::fill(dS.at(r, dS.cols), dS.at(r + 1, 0), real{0});
-      tile.drop(dS);
-      kernels().scores_backward(P.rows, P.stride, P.data, dS.data, delta);
+      kernels().scores_backward(P.rows, P.stride, {P.data, used.data, call.kept_scale()}, dS.data, delta);
       const GemmOptions scaled{.accumulate = true, .alpha = call.scale};
-      if (gradients.q) gemm(dS, K, tile.of_queries(gradients.q), scaled);   // dQ = scale dS K
-      if (gradients.k) gemm(dS.T(), Q, tile.of_keys(gradients.k), scaled);  // dK = scale dSᵀ Q
+      if (gradients.q) gemm(dS, K[tile], tile.of_queries(gradients.q), scaled);  // dQ = scale dS K
+      if (gradients.k) gemm(dS.T(), Q, tile.of_keys(gradients.k), scaled);       // dK = scale dSᵀ Q
       for (Index r = 0; gradients.bias && r < dS.rows; ++r) {
         real* to = gradients.bias + tile.bias_offset(tile.queries.begin + r);
         kernels().add(dS.cols, to, dS.at(r, 0), to);

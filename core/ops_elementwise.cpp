@@ -1,10 +1,11 @@
+#include "core/ops.hpp"
+
 #include <cmath>    // log, pow, sqrt
 #include <utility>  // make_pair
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"
 #include "core/op.hpp"
-#include "core/ops.hpp"
 
 namespace attn {
 namespace {

@@ -1,9 +1,10 @@
+#include "core/ops.hpp"
+
 #include <algorithm>  // count
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"
 #include "core/op.hpp"
-#include "core/ops.hpp"
 
 namespace attn {
 

@@ -1,9 +1,10 @@
+#include "core/ops.hpp"
+
 #include <algorithm>  // fill, max
 
 #include "core/error.hpp"
 #include "core/gemm.hpp"
 #include "core/op.hpp"
-#include "core/ops.hpp"
 
 namespace attn {
 namespace {

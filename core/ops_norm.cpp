@@ -1,10 +1,11 @@
+#include "core/ops.hpp"
+
 #include <algorithm>  // max
 #include <cmath>      // ldexp
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"
 #include "core/op.hpp"
-#include "core/ops.hpp"
 
 namespace attn {
 namespace {
@@ -77,7 +78,6 @@ Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon) {
   return normalize("rms_norm", x, {gain, {}, epsilon}, false);
 }
 
-// The mask is a function of the generator's key and counter, so the backward recomputes it.
 Tensor dropout(const Tensor& x, real p, Rng& rng) {
   if (!(p >= 0 && p <= 1)) fail("dropout: {} is not a probability", p);
   const Index n = x.numel();
@@ -87,17 +87,18 @@ Tensor dropout(const Tensor& x, real p, Rng& rng) {
                     .scale = p < 1 ? 1 / (1 - p) : real{0},
                     .key = rng.key,
                     .counter = rng.reserve(n)};
-  const auto apply = [all](Index n, const real* from, GradTarget to) {
-    parallel_for(n, elementwise_grain, [&](Index begin, Index end) {
-      Dropout part = all;
-      part.counter += std::uint64_t(begin);
-      kernels().dropout(end - begin, part, from + begin, to.from(begin));
-    });
-  };
   const Tensor y = empty(x.shape());
-  apply(n, x.data(), {y.data(), false});
-  return record(y, "dropout", {x},
-                [x, apply](const Tensor& y) { apply(x.numel(), grad_data(y), grad_target(x)); });
+  parallel_for(n, elementwise_grain, [&](Index begin, Index end) {
+    Dropout part = all;
+    part.counter += std::uint64_t(begin);
+    kernels().dropout(end - begin, part, x.data() + begin, y.data() + begin);
+  });
+  return record(y, "dropout", {x}, [x, scale = all.scale](const Tensor& y) {
+    const GradTarget dx = grad_target(x);
+    parallel_for(y.numel(), elementwise_grain, [&](Index begin, Index end) {
+      kernels().dropout_backward(end - begin, scale, y.data() + begin, grad_data(y) + begin, dx.from(begin));
+    });
+  });
 }
 
 }  // namespace attn

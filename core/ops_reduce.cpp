@@ -1,3 +1,5 @@
+#include "core/ops.hpp"
+
 #include <algorithm>  // count_if, partial_sort
 #include <numeric>    // iota
 #include <vector>     // vector
@@ -5,7 +7,6 @@
 #include "core/error.hpp"
 #include "core/kernels.hpp"
 #include "core/op.hpp"
-#include "core/ops.hpp"
 
 namespace attn {
 namespace {

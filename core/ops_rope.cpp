@@ -1,9 +1,10 @@
+#include "core/ops.hpp"
+
 #include <cmath>   // cos, pow, sin
 #include <vector>  // vector
 
 #include "core/error.hpp"
 #include "core/op.hpp"
-#include "core/ops.hpp"
 
 namespace attn {
 namespace {

@@ -1,3 +1,5 @@
+#include "core/ops.hpp"
+
 #include <algorithm>  // copy, min
 #include <iterator>   // ssize
 #include <utility>    // swap
@@ -6,7 +8,6 @@
 #include "core/error.hpp"
 #include "core/kernels.hpp"
 #include "core/op.hpp"
-#include "core/ops.hpp"
 
 namespace attn {
 namespace {

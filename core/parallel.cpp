@@ -1,16 +1,24 @@
 #include "core/parallel.hpp"
 
-#include <omp.h>  // omp_get_max_threads, omp_in_parallel
-
-#include <algorithm>  // clamp
+#include <algorithm>  // clamp, max
+#include <cstdlib>    // atoi, getenv
 
 #include "core/error.hpp"
+#include "core/openmp.hpp"  // omp_get_max_threads, omp_in_parallel
 
 namespace attn {
 namespace {
 
-// OMP_NUM_THREADS may ask for more than the system can start.
-int threads = std::clamp(omp_get_max_threads(), 1, most_threads);
+// OMP_NUM_THREADS may ask for more than the system can start. Without it, the processes that mpirun starts on
+// one machine share its cores.
+int default_threads() {
+  const char* processes = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const bool shared = processes && !std::getenv("OMP_NUM_THREADS");
+  const int sharers = shared ? std::max(1, std::atoi(processes)) : 1;
+  return std::clamp(omp_get_max_threads() / sharers, 1, most_threads);
+}
+
+int threads = default_threads();
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 
@@ -23,6 +23,7 @@ struct PoolStatistics {
 };
 PoolStatistics pool_statistics();  // of the calling thread
 void reset_pool_peak();
+void trim_pool();      // what the calling thread keeps for later goes back to the system
 bool pool_recycles();  // false under AddressSanitizer, where each block is a malloc of its own
 
 // A buffer for the length of a scope.

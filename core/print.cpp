@@ -1,10 +1,10 @@
 // Printing tensors as NumPy does: nested brackets, aligned columns, the middle of large ones left out.
+#include "core/tensor.hpp"
+
 #include <algorithm>    // max, min
 #include <cmath>        // fabs, floor, isfinite
 #include <functional>   // function
 #include <type_traits>  // is_integral_v
-
-#include "core/tensor.hpp"
 
 namespace attn {
 namespace {

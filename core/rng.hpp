@@ -9,7 +9,7 @@
 #include <utility>   // exchange, swap
 #include <vector>    // vector
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 

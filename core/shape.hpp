@@ -7,14 +7,13 @@
 // cannot be throw: an axis outside, a negative size, more elements than memory can hold.
 #pragma once
 
-#include <cstdint>           // int64_t
 #include <initializer_list>  // initializer_list
 #include <span>              // span
 #include <string>            // string
 
-namespace attn {
+#include "core/index.hpp"
 
-using Index = std::int64_t;
+namespace attn {
 
 class Shape {
  public:

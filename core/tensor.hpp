@@ -13,7 +13,7 @@
 // small op does. Inside an op, threads share the numbers, not the handles.
 #pragma once
 
-#include <fmt/format.h>  // formatter
+#include <fmt/core.h>  // formatter
 
 #include <initializer_list>  // initializer_list
 #include <string>            // string

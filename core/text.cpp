@@ -5,6 +5,7 @@
 #include <algorithm>     // any_of, max
 #include <cerrno>        // errno
 #include <cstdlib>       // getenv
+#include <filesystem>    // is_directory
 #include <fstream>       // ifstream
 #include <iterator>      // istreambuf_iterator
 #include <sstream>       // istringstream
@@ -164,11 +165,11 @@ std::string colored(const char* code, const std::string& text, bool color) {
   return color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
 }
 
-std::string read_file(const std::filesystem::path& path) {
+std::string read_file(const std::string& path) {
   std::error_code problem;
-  if (std::filesystem::is_directory(path, problem)) fail("cannot read {}: it is a folder", path.string());
+  if (std::filesystem::is_directory(path, problem)) fail("cannot read {}: it is a folder", path);
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail("cannot read {}: {}", path.string(), std::generic_category().message(errno));
+  if (!file) fail("cannot read {}: {}", path, std::generic_category().message(errno));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

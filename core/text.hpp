@@ -11,13 +11,12 @@
 #pragma once
 
 #include <cstdio>       // FILE, stdout
-#include <filesystem>   // path
 #include <functional>   // function
 #include <string>       // string
 #include <string_view>  // string_view
 #include <vector>       // vector
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 
@@ -98,6 +97,6 @@ bool in_color();  // standard output is a terminal that shows colours, and NO_CO
 std::string colored(const char* code, const std::string& text, bool color = in_color());
 
 // The whole file; throws Error if it cannot be read.
-std::string read_file(const std::filesystem::path& path);
+std::string read_file(const std::string& path);
 
 }  // namespace attn

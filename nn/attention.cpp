@@ -65,13 +65,16 @@ Tensor mask_bias(const Mask& mask, Index B, Index T, Index S) {
   return bias;
 }
 
+Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor& bias, real scale) {
+  if (scale == 0) scale = 1 / std::sqrt(real(q.size(-1)));
+  const Tensor scores = matmul(q, k, Transpose::second) * scale;
+  return bias ? scores + bias : scores;
+}
+
 AttentionResult scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                              const Tensor& bias, real scale) {
-  if (scale == 0) scale = 1 / std::sqrt(real(q.size(-1)));
-  Tensor scores = matmul(q, k, Transpose::second) * scale;  // (B, H, T, S)
-  if (bias) scores = scores + bias;
-  const Tensor weights = softmax(scores);  // (B, H, T, S)
-  return {matmul(weights, v), weights};    // (B, H, T, D)
+  const Tensor weights = softmax(attention_scores(q, k, bias, scale));  // (B, H, T, S)
+  return {matmul(weights, v), weights};                                 // (B, H, T, D)
 }
 
 Tensor split_heads(const Tensor& x, Index heads) {
@@ -125,7 +128,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& in
 
   Mask mask = inputs.mask;
   if (window != 0) mask.window = window;
-  if (!context.maps)
+  if (!context.maps && !context.probe)
     return output(attention(q, k, v,
                             {.heads = heads,
                              .kv_heads = kv_heads,
@@ -135,13 +138,21 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& in
                              .rng = context.rng}));
 
   const Tensor bias = mask_bias(mask, q.size(0), q.size(1), k.size(1));
-  const Tensor kh = repeat_heads(split_heads(k, kv_heads), heads),
-               vh = repeat_heads(split_heads(v, kv_heads), heads);
-  AttentionResult result = scaled_dot_product_attention(split_heads(q, heads), kh, vh, bias, scale);
-  if (result.weights.needs_grad()) result.weights.retain_grad();
-  context.maps->push_back({role.name, role.layer, result.weights});
-  if (context.training && dropout > 0) result.output = matmul(context.drop(result.weights, dropout), vh);
-  return output(merge_heads(result.output));
+  AttentionSteps steps{.name = role.name,
+                       .layer = role.layer,
+                       .q = split_heads(q, heads),
+                       .k = repeat_heads(split_heads(k, kv_heads), heads),
+                       .v = repeat_heads(split_heads(v, kv_heads), heads),
+                       .scores = {},
+                       .weights = {}};
+  steps.scores = attention_scores(steps.q, steps.k, bias, scale);
+  steps.weights = softmax(steps.scores);
+  if (context.probe) (*context.probe)(steps);
+  if (context.maps) {
+    if (steps.weights.needs_grad()) steps.weights.retain_grad();
+    context.maps->push_back({role.name, role.layer, steps.weights});
+  }
+  return output(merge_heads(matmul(context.drop(steps.weights, dropout), steps.v)));
 }
 
 void MultiHeadAttention::parameters(ParameterList& list) const {

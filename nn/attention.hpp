@@ -21,6 +21,9 @@ Tensor causal_mask(Index T);                             // (T, T): 1 where j <=
 Tensor padding_mask(const IntTensor& lengths, Index S);  // (B, 1, 1, S): 1 for real keys, else 0
 Tensor bias_of(const Tensor& visible);                   // 1 -> 0, 0 -> -inf
 
+// q (B,H,T,D) and k (B,H,S,D) -> q·k × scale + bias, (B,H,T,S); `bias` and `scale` as below.
+Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor& bias = {}, real scale = 0);
+
 struct AttentionResult {
   Tensor output;   // (B, H, T, D)
   Tensor weights;  // (B, H, T, S): each row sums to 1, or is 0 if the query sees nothing

@@ -40,7 +40,7 @@ Tensor Bert::operator()(const Tokens& tokens, const IntTensor& segments, const C
 
 Tensor Bert::mlm_logits(const Tensor& states) const {
   const Tensor hidden = mlm_norm(mlm_dense(states, Activation::gelu));  // (B, T, C)
-  return linear(hidden, token_embedding.table, mlm_bias);               // (B, T, V)
+  return token_embedding.logits(hidden, mlm_bias);                      // (B, T, V)
 }
 
 Tensor Bert::pooled(const Tensor& states) const { return pooler(select(states, 1, 0), Activation::tanh); }

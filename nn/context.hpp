@@ -4,13 +4,16 @@
 //   model(tokens, {.training = true, .rng = &rng})       training
 //   AttentionMaps maps;
 //   model(tokens, {.maps = &maps})                       evaluation that records every attention map
+//   AttentionProbe probe = [](AttentionSteps& steps) { … };
+//   model(tokens, {.probe = &probe})                     calls it in every attention layer
 //
-// With maps, attention is computed step by step, because the fused op never holds the whole matrix of
-// weights. Both give the same numbers.
+// With maps or a probe, attention is computed step by step, because the fused op never holds the whole matrix
+// of weights. Both give the same numbers.
 #pragma once
 
-#include <string>  // string
-#include <vector>  // vector
+#include <functional>  // function
+#include <string>      // string
+#include <vector>      // vector
 
 #include "core/error.hpp"
 #include "core/ops.hpp"
@@ -24,10 +27,22 @@ struct AttentionMap {
 };
 using AttentionMaps = std::vector<AttentionMap>;
 
+// One attention layer at work, between its softmax and the product with its values. A probe may read all of
+// it, and may put other weights in place of these: weights times 0 for a head is that head switched off.
+struct AttentionSteps {
+  std::string name;  // as in AttentionMap
+  Index layer;
+  Tensor q, k, v;  // (B, H, T, D), (B, H, S, D), (B, H, S, D)
+  Tensor scores;   // (B, H, T, S): q·k × scale, plus the bias, -inf where a key is hidden
+  Tensor weights;  // (B, H, T, S): softmax of the scores
+};
+using AttentionProbe = std::function<void(AttentionSteps&)>;
+
 struct Context {
   bool training = false;
   Rng* rng = nullptr;             // for dropout, in training
   AttentionMaps* maps = nullptr;  // where to record attention maps; null: nowhere
+  const AttentionProbe* probe = nullptr;
 
   Tensor drop(const Tensor& x, real p) const {
     if (!training || p == 0) return x;

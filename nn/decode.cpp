@@ -93,14 +93,15 @@ TransformerWriter::TransformerWriter(const Transformer& model, const Tokens& sou
                                      const WriterOptions& options)
     : model_(model), options_(options) {
   const NoGrad no_grad;
-  memory_ = model.encode(source);
+  memory_ = model.encode(source, options.context);
 }
 
 Tensor TransformerWriter::next(const IntTensor& tokens) {
   const NoGrad no_grad;
-  if (options_.cached) return last_step(model_.decode(tokens, memory_, cache_));
+  const Context& context = options_.context;
+  if (options_.cached) return last_step(model_.decode(tokens, memory_, cache_, context));
   written_ = append(written_, tokens);
-  return last_step(model_.decode(written_, memory_));
+  return last_step(model_.decode(written_, memory_, context));
 }
 
 void TransformerWriter::reorder(const std::vector<int>& rows) {
@@ -185,7 +186,7 @@ BeamResult beam_search(Writer& writer, const BeamOptions& options) {
     std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
       return tree[a.node].log_probability > tree[b.node].log_probability;
     });
-    candidates.resize(std::min(std::ssize(candidates), room));
+    candidates.resize(std::min<Index>(std::ssize(candidates), room));
     std::vector<int> rows;
     open.clear();
     for (const Candidate& candidate : candidates) {

@@ -23,6 +23,7 @@ class Writer {
 
 struct WriterOptions {
   bool cached = true;
+  Context context{};  // of a TransformerWriter's model
 };
 
 // The decoder of an encoder-decoder, writing one target for each source sentence.

@@ -8,6 +8,8 @@
 
 #include <cmath>  // sqrt
 
+#include "core/error.hpp"
+#include "core/int8.hpp"
 #include "core/ops.hpp"
 #include "core/parameters.hpp"
 #include "nn/initialization.hpp"
@@ -16,6 +18,7 @@ namespace attn {
 
 struct Embedding {
   Tensor table;       // (V, C)
+  Int8Matrix int8;    // instead of the table, after quantise(): see nn/linear.hpp
   bool scale = true;  // × √C
 
   Embedding() = default;
@@ -25,11 +28,21 @@ struct Embedding {
         scale(scale) {}
 
   Tensor operator()(const IntTensor& ids) const {  // (...) -> (..., C)
-    const Tensor rows = embedding(table, ids);
-    return scale ? rows * std::sqrt(real(table.size(1))) : rows;
+    const Tensor rows = int8 ? embedding(int8, ids) : embedding(table, ids);
+    return scale ? rows * std::sqrt(real(rows.size(-1))) : rows;
   }
-  Tensor logits(const Tensor& x) const { return linear(x, table); }  // (..., C) -> (..., V)
-  void parameters(ParameterList& list) const { list.add("table", table); }
+  Tensor logits(const Tensor& x, const Tensor& bias = {}) const {  // (..., C) -> (..., V)
+    return int8 ? linear(x, int8, bias) : linear(x, table, bias);
+  }
+  void quantise() {
+    if (!table) return;
+    int8 = attn::quantise(table);
+    table = Tensor();
+  }
+  void parameters(ParameterList& list) const {
+    if (int8) fail("embedding: its table is int8, which can be neither trained nor saved");
+    list.add("table", table);
+  }
 };
 
 }  // namespace attn

@@ -2,8 +2,12 @@
 //
 // weight is (out, in): row i holds what output i looks for. Cost: 2 * rows * in * out operations forward,
 // twice that backward (one product for x, one for W).
+//
+// For inference, quantise() replaces the weight by int8 with a scale per row (core/int8.hpp). Then there are
+// no floats left to train or to save: parameters() says so.
 #pragma once
 
+#include "core/int8.hpp"
 #include "core/ops.hpp"
 #include "core/parameters.hpp"
 #include "nn/config.hpp"
@@ -12,6 +16,7 @@ namespace attn {
 
 struct Linear {
   Tensor weight, bias;  // (out, in), (out) or empty
+  Int8Matrix int8;      // instead of the weight, after quantise()
 
   Linear() = default;
   Linear(Index in, Index out, Rng& rng, bool with_bias = true,
@@ -19,8 +24,9 @@ struct Linear {
 
   // (..., in) -> (..., out), with the activation in the same node.
   Tensor operator()(const Tensor& x, Activation activation = Activation::none) const {
-    return linear(x, weight, bias, activation);
+    return int8 ? linear(x, int8, bias, activation) : linear(x, weight, bias, activation);
   }
+  void quantise();
   void parameters(ParameterList& list) const;
 };
 

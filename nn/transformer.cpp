@@ -65,7 +65,10 @@ void Block::parameters(ParameterList& list) const {
 }
 
 Stack::Stack(const TransformerConfig& config, BlockKind kind, Rng& rng)
-    : kind(kind), positions(config, kind == BlockKind::encoder, rng), dropout(config.dropout) {
+    : kind(kind),
+      positions(config, kind == BlockKind::encoder, rng),
+      causal(kind != BlockKind::encoder),
+      dropout(config.dropout) {
   const Index layers = kind == BlockKind::encoder ? config.encoder_layers : config.decoder_layers;
   for (Index i = 0; i < layers; ++i) blocks.emplace_back(config, kind, rng, i);
   if (!config.pre_norm) return;
@@ -87,9 +90,8 @@ Tensor Stack::operator()(const Tensor& embeddings, const StackInputs& inputs, co
   DecoderCache* cache = inputs.cache;
   const Index T = embeddings.size(1), first = cache ? cache->length() : 0;
   if (cache) cache->layers.resize(blocks.size());
-  const Mask mask{.causal = kind != BlockKind::encoder,
-                  .key_lengths = inputs.lengths,
-                  .bias = positions.bias(T, first + T, first)};
+  const Mask mask{
+      .causal = causal, .key_lengths = inputs.lengths, .bias = positions.bias(T, first + T, first)};
   Tensor x = positions.add_to(embeddings, first);  // (B, T, C)
   if (embedding_norm.gain) x = embedding_norm(x);
   x = context.drop(x, dropout);
@@ -137,8 +139,9 @@ Tensor Transformer::decode(const Tokens& target, const Memory& memory, const Con
       decoder(target_embedding(target.ids), {.lengths = target.lengths, .memory = memory}, context));
 }
 
-Tensor Transformer::decode(const Tokens& newest, const Memory& memory, DecoderCache& cache) const {
-  return logits(decoder(target_embedding(newest.ids), {.memory = memory, .cache = &cache}));
+Tensor Transformer::decode(const Tokens& newest, const Memory& memory, DecoderCache& cache,
+                           const Context& context) const {
+  return logits(decoder(target_embedding(newest.ids), {.memory = memory, .cache = &cache}, context));
 }
 
 Tensor Transformer::logits(const Tensor& states) const {

@@ -78,6 +78,7 @@ struct StackInputs {
 struct Stack {
   BlockKind kind = BlockKind::encoder;
   PositionScheme positions;
+  bool causal = false;  // no token sees those after it: as the kind says, unless one wants to see the leak
   real dropout = 0;
   std::vector<Block> blocks;
   Norm embedding_norm;  // of embeddings and positions together: BERT has one
@@ -107,8 +108,9 @@ struct Transformer {
   Tensor operator()(const Tokens& source, const Tokens& target, const Context& context = {}) const;
   Memory encode(const Tokens& source, const Context& context = {}) const;
   Tensor decode(const Tokens& target, const Memory& memory, const Context& context = {}) const;
-  Tensor decode(const Tokens& newest, const Memory& memory, DecoderCache& cache) const;  // after the cached
-  Tensor logits(const Tensor& states) const;  // (B, T, C) -> (B, T, V)
+  Tensor decode(const Tokens& newest, const Memory& memory, DecoderCache& cache,
+                const Context& context = {}) const;  // after the cached
+  Tensor logits(const Tensor& states) const;         // (B, T, C) -> (B, T, V)
   void parameters(ParameterList& list) const;
 };
 

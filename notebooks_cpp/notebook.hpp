@@ -12,7 +12,7 @@
 // lines that start with the character 0x1E: `make notebooks` turns them into pages, a live kernel shows them.
 #pragma once
 
-#include <fmt/format.h>  // format, print
+#include <fmt/core.h>  // format, print
 
 #include <cstdint>      // uint64_t
 #include <filesystem>   // path

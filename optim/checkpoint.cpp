@@ -7,6 +7,7 @@
 #include <utility>    // move
 
 #include "core/error.hpp"
+#include "optim/shards.hpp"  // part_of
 
 namespace attn {
 namespace {
@@ -17,11 +18,29 @@ constexpr const char* state_prefix = "optimizer.";
 
 NamedTensors tensors_of(const ParameterList& parameters) { return {parameters.begin(), parameters.end()}; }
 
-NamedTensors tensors_of(const Optimizer& optimizer) {
+// The parameters and, for each state, what `whole(state)` says.
+template <class Whole>
+NamedTensors tensors_of(const Optimizer& optimizer, const Whole& whole) {
   NamedTensors tensors = tensors_of(optimizer.block.list());
   for (const Parameter& state : optimizer.state())
-    tensors.push_back({state_prefix + state.name, state.tensor});
+    tensors.push_back({state_prefix + state.name, whole(state.tensor)});
   return tensors;
+}
+
+// All of a state, at rank 0, if each rank has a part of it.
+Tensor gathered(const Tensor& part, const Optimizer& optimizer, Group& group) {
+  if (!optimizer.has_part_only()) return part;
+  const Index n = optimizer.block.size();
+  const Tensor all = empty({group.is_root() ? n : 0});
+  if (group.is_root()) {
+    std::copy(part.data(), part.data() + part.numel(), all.data() + optimizer.part().begin);
+    for (Index rank = 1; rank < group.size(); ++rank)
+      group.receive(rank, Group::bytes_of(all.data(), part_of(n, rank, group.size())));
+  } else {
+    group.send(0, Group::bytes_of(part.data(), {0, part.numel()}));
+  }
+  group.wait();
+  return all;
 }
 
 void write(const std::string& path, const NamedTensors& tensors, const Metadata& metadata) {
@@ -62,12 +81,15 @@ void save_model(const std::string& path, const ParameterList& parameters, const 
 }
 
 void save_checkpoint(const std::string& path, const Optimizer& optimizer, const Rng& rng,
-                     const Metadata& metadata) {
+                     const Metadata& metadata, Group& group) {
+  const NamedTensors tensors =
+      tensors_of(optimizer, [&](const Tensor& part) { return gathered(part, optimizer, group); });
+  if (!group.is_root()) return;
   Metadata all = metadata;
   all["step"] = std::to_string(optimizer.steps);
   all["rng.key"] = std::to_string(rng.key);
   all["rng.counter"] = std::to_string(rng.counter);
-  write(path, tensors_of(optimizer), all);
+  write(path, tensors, all);
 }
 
 Checkpoint::Checkpoint(const std::string& path, SafetensorsFile file) : path_(path), file_(std::move(file)) {
@@ -96,7 +118,14 @@ void Checkpoint::read_into(Optimizer& optimizer, Rng& rng) {
   stored.key = number<std::uint64_t>(*this, "rng.key");
   stored.counter = number<std::uint64_t>(*this, "rng.counter");
   if (steps < 0) fail("{}: 'step' in the metadata is {}", path_, steps);
-  read(path_, file_, tensors_of(optimizer));
+  std::vector<std::pair<Tensor, Tensor>> parts;  // where the whole was read, and the part that is kept
+  read(path_, file_, tensors_of(optimizer, [&](const Tensor& part) {
+         if (!optimizer.has_part_only()) return part;
+         parts.push_back({empty({optimizer.block.size()}), part});
+         return parts.back().first;
+       }));
+  for (const auto& [all, part] : parts)
+    std::copy(all.data() + optimizer.part().begin, all.data() + optimizer.part().end, part.data());
   optimizer.steps = steps;
   rng = stored;
 }

@@ -18,6 +18,7 @@
 
 #include <string>  // string
 
+#include "optim/group.hpp"
 #include "optim/optimizer.hpp"
 #include "optim/safetensors.hpp"
 
@@ -25,9 +26,10 @@ namespace attn {
 
 // The weights alone: for a model that is done.
 void save_model(const std::string& path, const ParameterList& parameters, const Metadata& metadata = {});
-// A run in the middle.
+// A run in the middle. In a group every rank calls it, and rank 0 writes: the same bytes on any number of
+// ranks, also if each has only a part of the optimizer's state.
 void save_checkpoint(const std::string& path, const Optimizer& optimizer, const Rng& rng,
-                     const Metadata& metadata = {});
+                     const Metadata& metadata = {}, Group& group = alone());
 
 // A file that one of the two has written.
 class Checkpoint {

@@ -1,11 +1,12 @@
 // llama2.c's format: seven int32, then float32 arrays, part by part for all layers together.
+#include "optim/published.hpp"
+
 #include <cstdlib>   // abs
 #include <cstring>   // memcpy
 #include <iterator>  // ssize
 
 #include "core/error.hpp"
 #include "optim/mapped_file.hpp"
-#include "optim/published.hpp"
 #include "optim/published_config.hpp"  // least_numbers
 
 namespace attn {

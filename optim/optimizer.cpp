@@ -1,6 +1,7 @@
 #include "optim/optimizer.hpp"
 
-#include <cmath>  // isfinite, pow, sqrt
+#include <algorithm>  // max, min
+#include <cmath>      // isfinite, pow, sqrt
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -20,14 +21,28 @@ void Optimizer::step(double learning_rate, double gradient_scale) {
   require(gradient_scale >= 0, "a gradient scale", gradient_scale);
   ++steps;
   const Step step{learning_rate, gradient_scale, block.gradients()};
-  block.for_each_trained([&](const Range& part) { update(step, part); });
+  block.for_each_trained([&](const Range& trained) {
+    const Range both{std::max(trained.begin, part_.begin), std::min(trained.end, part_.end)};
+    if (both.begin < both.end) update(step, both);
+  });
   block.zero_grad();
+}
+
+void Optimizer::keep_part(Range part) {
+  if (steps > 0) fail("optimizer: it has taken {} steps with all of its state", steps);
+  part_ = part;
+  has_part_only_ = true;
+  reset_state();
 }
 
 Sgd::Sgd(const ParameterList& list, const SgdOptions& options) : Optimizer(list), options_(options) {
   require(options.momentum >= 0 && options.momentum <= 1, "a momentum", options.momentum);
   require(options.weight_decay >= 0, "a weight decay", options.weight_decay);
-  if (options.momentum > 0) velocity_ = zeros({block.size()});
+  Sgd::reset_state();
+}
+
+void Sgd::reset_state() {
+  if (options_.momentum > 0) velocity_ = new_state();
 }
 
 std::vector<Parameter> Sgd::state() const {
@@ -39,7 +54,7 @@ void Sgd::update(const Step& step, Range part) {
   const real rate = real(step.learning_rate), scale = real(step.gradient_scale);
   const real momentum = real(options_.momentum), decay = real(options_.weight_decay);
   const real* gradient = step.gradients + part.begin;
-  real *p = block.values() + part.begin, *v = velocity_ ? velocity_.data() + part.begin : nullptr;
+  real *p = block.values() + part.begin, *v = velocity_ ? state_at(velocity_, part.begin) : nullptr;
   parallel_for(part.end - part.begin, elementwise_grain, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       real g = scale * gradient[i] + decay * p[i];
@@ -49,12 +64,19 @@ void Sgd::update(const Step& step, Range part) {
   });
 }
 
-Adam::Adam(const ParameterList& list, const AdamOptions& options)
-    : Optimizer(list), options_(options), m_(zeros({block.size()})), v_(zeros({block.size()})) {
+Adam::Adam(const ParameterList& list, const AdamOptions& options) : Optimizer(list), options_(options) {
   require(options.beta1 >= 0 && options.beta1 < 1, "a beta1", options.beta1);
   require(options.beta2 >= 0 && options.beta2 < 1, "a beta2", options.beta2);
   require(options.epsilon >= 0, "an epsilon", options.epsilon);
   require(options.weight_decay >= 0, "a weight decay", options.weight_decay);
+  Adam::reset_state();
+}
+
+void Adam::reset_state() {
+  m_ = Tensor();  // frees it before the next is made
+  m_ = new_state();
+  v_ = Tensor();
+  v_ = new_state();
 }
 
 std::vector<Parameter> Adam::state() const { return {{"m", m_}, {"v", v_}}; }
@@ -73,7 +95,7 @@ void Adam::update(const Step& step, Range part) {
   parallel_for(part.end - part.begin, elementwise_grain, [&](Index begin, Index end) {
     const Index i = part.begin + begin;
     kernels().adam(end - begin, factors,
-                   {block.values() + i, step.gradients + i, m_.data() + i, v_.data() + i});
+                   {block.values() + i, step.gradients + i, state_at(m_, i), state_at(v_, i)});
   });
 }
 

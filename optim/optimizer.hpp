@@ -14,15 +14,22 @@ namespace attn {
 
 class Optimizer {
  public:
-  explicit Optimizer(const ParameterList& list) : block(list) {}
+  explicit Optimizer(const ParameterList& list) : block(list), part_{0, block.size()} {}
   virtual ~Optimizer() = default;
 
   // One update of every parameter that is not frozen. The gradients are multiplied by `gradient_scale` (from
   // clip_scale) and then forgotten.
   void step(double learning_rate, double gradient_scale = 1);
 
-  // What a checkpoint has to keep besides the parameters, in a fixed order.
+  // What a checkpoint has to keep besides the parameters, in a fixed order: the numbers of part().
   virtual std::vector<Parameter> state() const = 0;
+
+  // Sharded optimizer state (ZeRO stage 1, Rajbhandari et al. 2020): this process remembers and updates only
+  // a part of the block, other ranks the rest. Adam's two means are then 2 n / R numbers per rank instead of
+  // 2 n. Before the first step, and before a checkpoint is read.
+  void keep_part(Range part);
+  Range part() const { return part_; }  // the whole block, unless keep_part was called
+  bool has_part_only() const { return has_part_only_; }
 
   ParameterBlock block;
   Index steps = 0;  // taken so far
@@ -33,6 +40,13 @@ class Optimizer {
     const real* gradients;  // of the whole block
   };
   virtual void update(const Step& step, Range part) = 0;  // of the block
+  virtual void reset_state() = 0;                         // zeros for part()
+  Tensor new_state() const { return zeros({part_.end - part_.begin}); }
+  real* state_at(const Tensor& state, Index i) const { return state.data() + i - part_.begin; }
+
+ private:
+  Range part_;
+  bool has_part_only_ = false;
 };
 
 struct SgdOptions {
@@ -46,6 +60,7 @@ class Sgd : public Optimizer {
 
  private:
   void update(const Step& step, Range part) override;
+  void reset_state() override;
   SgdOptions options_;
   Tensor velocity_;  // (n), or empty without momentum
 };
@@ -62,6 +77,7 @@ class Adam : public Optimizer {
 
  private:
   void update(const Step& step, Range part) override;
+  void reset_state() override;
   AdamOptions options_;
   Tensor m_, v_;  // (n), (n)
 };

@@ -4,6 +4,7 @@
 #include <cmath>      // sqrt
 
 #include "core/error.hpp"
+#include "core/op.hpp"  // grad_target
 
 namespace attn {
 
@@ -23,7 +24,7 @@ ParameterBlock::~ParameterBlock() {
   for (const Parameter& parameter : list_) parameter.tensor.leave_block();
 }
 
-const real* ParameterBlock::gradients() const {
+real* ParameterBlock::gradients() const {
   real* gradient = gradients_.data();
   for (const Parameter& parameter : list_) {
     real* end = gradient + parameter.tensor.numel();
@@ -34,14 +35,28 @@ const real* ParameterBlock::gradients() const {
 }
 
 double ParameterBlock::gradient_norm() const {
-  const real* g = gradients();
+  gradients();
   double sum = 0;
-  constexpr Index chunk = 4096;  // each summed in real, the chunks in double
-  for (Index i = 0; i < size(); i += chunk) {
-    const Index n = std::min(chunk, size() - i);
-    sum += double(kernels().dot(n, g + i, g + i));
-  }
+  for (Index chunk = 0; chunk * norm_chunk < size(); ++chunk) sum += squares(chunk);
   return std::sqrt(sum);
+}
+
+double ParameterBlock::squares(Index chunk) const {
+  const Index begin = chunk * norm_chunk, end = std::min(begin + norm_chunk, size());
+  const real* g = gradients_.data() + begin;
+  return double(kernels().dot(end - begin, g, g));
+}
+
+Range ParameterBlock::range_of(const Tensor& parameter) const {
+  const Index begin = grad_data(parameter) - gradients_.data();
+  if (!parameter.in_block() || begin < 0 || begin >= size()) return {0, 0};
+  return {begin, begin + parameter.numel()};
+}
+
+real* ParameterBlock::given_gradients() const {
+  for (const Parameter& parameter : list_)
+    if (parameter.tensor.needs_grad()) grad_target(parameter.tensor);  // it has one now
+  return gradients_.data();
 }
 
 double clip_scale(double norm, double limit) {

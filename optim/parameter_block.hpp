@@ -15,6 +15,9 @@
 
 namespace attn {
 
+constexpr Index norm_chunk =
+    4096;  // gradient_norm sums so many squares in real, and then these sums in double
+
 class ParameterBlock {
  public:
   explicit ParameterBlock(const ParameterList& list);
@@ -26,9 +29,17 @@ class ParameterBlock {
   Index size() const { return values_.numel(); }
   real* values() const { return values_.data(); }
   // The gradients; those of parameters that are frozen or that the last backward did not reach are 0.
-  const real* gradients() const;
+  real* gradients() const;
   void zero_grad() const { list_.zero_grad(); }
   double gradient_norm() const;  // sqrt of the sum of the squares of all gradients
+  // One of its terms: the sum of the squares of gradients [chunk, chunk + 1) · norm_chunk.
+  double squares(Index chunk) const;
+
+  real* gradient_memory() const { return gradients_.data(); }  // as it is, also during backward
+  Range range_of(const Tensor& parameter) const;               // in the block; empty if it is not there
+
+  // For gradients that come from elsewhere: what is written here are the gradients, as if by backward.
+  real* given_gradients() const;
 
   // Calls body(range) for each range of the block that is not frozen: once for all of it, if nothing is.
   template <class Body>

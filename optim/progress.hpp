@@ -7,7 +7,7 @@
 #include <chrono>  // steady_clock
 #include <string>  // string
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 

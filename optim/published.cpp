@@ -9,6 +9,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "core/text.hpp"  // read_file
 #include "optim/published_config.hpp"
 
@@ -59,25 +60,47 @@ void for_each_stored(const Shape& ours, const PublishedName& row, const Move& mo
     for (Index i = 0; i < out * in; ++i) move(i, first * in + i);
     return;
   }
-  constexpr Index block = 32;  // squares that fit into the cache, on both sides
-  for (Index o = 0; o < out; o += block)
-    for (Index i = 0; i < in; ++i)
-      for (Index k = o; k < std::min(o + block, out); ++k) move(k * in + i, i * out * row.parts + first + k);
+  constexpr Index block = 32;  // of rows of ours: so many that theirs is read a cache line at a time
+  parallel_for(out, block, [&](Index begin, Index end) {
+    for (Index o = begin; o < end; o += block)
+      for (Index i = 0; i < in; ++i)
+        for (Index k = o; k < std::min(o + block, end); ++k)
+          move(k * in + i, i * out * row.parts + first + k);
+  });
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+// Throws, listing all that is missing, if the folder has no settings or no weights.
+void check_files(const fs::path& folder) {
+  if (!fs::is_directory(folder)) fail("{}: there is no such folder of weights", folder.string());
+  const auto has = [&](const char* name) { return fs::exists(folder / name); };
+  const bool settings = has("config.json");
+  const bool weights = has("model.safetensors") || has("model.safetensors.index.json");
+  const bool tokenizer = has("tokenizer.json") || has("vocab.json") || has("vocab.txt");
+  if (settings && weights) return;
+  std::vector<std::string> missing;
+  if (!settings) missing.push_back("config.json");
+  if (!weights)
+    missing.push_back(
+        fmt::format("model.safetensors (or model.safetensors.index.json and the files that it names{})",
+                    has("pytorch_model.bin") ? "; pytorch_model.bin cannot be read here" : ""));
+  if (!tokenizer)
+    missing.push_back("the tokenizer (tokenizer.json, or vocab.json and merges.txt, or vocab.txt)");
+  fail("{}: missing: {}; these are their names under \"Files\" on a model's page at huggingface.co",
+       folder.string(), listed(missing));
 }
 
 }  // namespace
 
 PublishedModel::PublishedModel(const fs::path& folder) : folder_(folder) {
-  if (!fs::is_directory(folder)) fail("{}: there is no such folder of weights", folder.string());
-  const fs::path configuration = folder / "config.json", single = folder / "model.safetensors",
-                 index = folder / "model.safetensors.index.json";
-  if (!fs::exists(configuration) || (!fs::exists(single) && !fs::exists(index)))
-    fail(
-        "{}: {} is missing: a model is config.json, model.safetensors (or model.safetensors.index.json with "
-        "the "
-        "files it names) and its tokenizer (tokenizer.json, or vocab.json with merges.txt, or vocab.txt)",
-        folder.string(), fs::exists(configuration) ? "model.safetensors" : "config.json");
-  std::tie(type_, config_) = read_settings(configuration);
+  check_files(folder);
+  const fs::path single = folder / "model.safetensors", index = folder / "model.safetensors.index.json";
+  std::tie(type_, config_) = read_settings(folder / "config.json");
 
   std::vector<fs::path> paths{single};
   if (!fs::exists(single)) {
@@ -92,7 +115,14 @@ PublishedModel::PublishedModel(const fs::path& folder) : folder_(folder) {
       names[name] = true;
     }
     paths.clear();
-    for (const auto& [name, there] : names) paths.push_back(folder / name);
+    std::vector<std::string> missing;
+    for (const auto& [name, there] : names) {
+      paths.push_back(folder / name);
+      if (!fs::exists(paths.back())) missing.push_back(name);
+    }
+    if (!missing.empty())
+      fail("{}: {} of its {} files of weights are missing: {}", folder.string(), missing.size(), names.size(),
+           listed(missing));
   }
   Index numbers = 0;
   for (const fs::path& path : paths) {
@@ -128,7 +158,7 @@ void PublishedModel::read_into(const ParameterList& parameters) {
       }
     fail("{}: the tensor {} is missing", folder_.string(), name.substr(plain));
   };
-  std::string last;  // the tensor that was read last: query, key and value may be one
+  std::string last;  // the tensor that was converted last: query, key and value may be one
   Tensor stored;
   for (const Parameter& parameter : parameters) {
     const Place place = place_of(family, parameter.name);
@@ -140,13 +170,17 @@ void PublishedModel::read_into(const ParameterList& parameters) {
       file.read(name, parameter.tensor.data(), ours);
       continue;
     }
-    if (name != last) {
-      stored = empty(stored_shape(ours, place.row));
-      file.read(name, stored.data(), stored.shape());
-      last = name;
+    const Shape theirs = stored_shape(ours, place.row);
+    const real* from = file.in_place(name, theirs);
+    if (!from) {
+      if (name != last) {
+        stored = empty(theirs);
+        file.read(name, stored.data(), theirs);
+        last = name;
+      }
+      from = stored.data();
     }
     real* const to = parameter.tensor.data();
-    const real* const from = stored.data();
     for_each_stored(ours, place.row, [&](Index i, Index j) { to[i] = from[j]; });
   }
 }

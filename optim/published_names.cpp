@@ -1,7 +1,8 @@
 // What each family calls its layers. A row names a layer, whose weight (or gain, or table) and bias go along,
 // or a single parameter. A / stands for a name to which the family's prefix does not apply.
-#include "core/error.hpp"
 #include "optim/published.hpp"
+
+#include "core/error.hpp"
 
 namespace attn {
 namespace {

@@ -1,7 +1,7 @@
 #include "optim/safetensors.hpp"
 
 #include <algorithm>          // sort
-#include <bit>                // bit_cast, endian
+#include <bit>                // endian
 #include <cstring>            // memcpy
 #include <iterator>           // ssize
 #include <limits>             // numeric_limits
@@ -213,11 +213,11 @@ real from_f16(std::uint16_t half) {
   const std::uint32_t sign = half >> 15, exponent = half >> 10 & 31, fraction = half & 1023;
   if (exponent == 0) return real(sign ? -0x1p-24f : 0x1p-24f) * real(fraction);
   const std::uint32_t wide = exponent == 31 ? 255 : exponent - 15 + 127;  // 31 and 255: infinity and NaN
-  return real(std::bit_cast<float>(sign << 31 | wide << 23 | fraction << 13));
+  return real(__builtin_bit_cast(float, sign << 31 | wide << 23 | fraction << 13));
 }
 
 // BF16 is the upper half of a float.
-real from_bf16(std::uint16_t half) { return real(std::bit_cast<float>(std::uint32_t{half} << 16)); }
+real from_bf16(std::uint16_t half) { return real(__builtin_bit_cast(float, std::uint32_t{half} << 16)); }
 
 template <class Stored, class Convert>
 void convert_all(std::string_view bytes, real* out, Convert convert) {
@@ -249,7 +249,8 @@ std::string text_of_checksum(std::uint64_t hash) { return fmt::format("fnv1a {:0
 Metadata with_checksum(const std::vector<ArrayView>& arrays, Metadata metadata) {
   std::uint64_t hash = hash_of(metadata);
   for (const ArrayView& array : arrays)
-    hash = fnv1a({reinterpret_cast<const char*>(array.data), array.shape.numel() * sizeof(real)}, hash);
+    hash = fnv1a({reinterpret_cast<const char*>(array.data), std::size_t(array.shape.numel()) * sizeof(real)},
+                 hash);
   metadata[checksum_key] = text_of_checksum(hash);
   return metadata;
 }
@@ -372,14 +373,25 @@ const SafetensorsFile::Entry& SafetensorsFile::entry(const std::string& name) co
   return found->second;
 }
 
-void SafetensorsFile::read(const std::string& name, real* destination, const Shape& expected) {
+std::string_view SafetensorsFile::bytes_of(const std::string& name, const Shape& expected) const {
   const Entry& tensor = entry(name);
   if (!(tensor.shape == expected))
     refuse(label_, "tensor {} has shape {}, but {} is expected", shown(name), tensor.shape.str(),
            expected.str());
   if (file_ && !file_->reaches(data_start_ + tensor.end))
     refuse(label_, "tensor {} cannot be read: the file changed since it was opened", shown(name));
-  const std::string_view bytes = all().substr(data_start_ + tensor.begin, tensor.end - tensor.begin);
+  return all().substr(data_start_ + tensor.begin, tensor.end - tensor.begin);
+}
+
+const real* SafetensorsFile::in_place(const std::string& name, const Shape& expected) const {
+  const std::string_view bytes = bytes_of(name, expected);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % sizeof(real) == 0;
+  return dtype(name) == real_dtype && aligned ? reinterpret_cast<const real*>(bytes.data()) : nullptr;
+}
+
+void SafetensorsFile::read(const std::string& name, real* destination, const Shape& expected) const {
+  const Entry& tensor = entry(name);
+  const std::string_view bytes = bytes_of(name, expected);
   const auto cast = [](auto stored) { return real(stored); };
   if (tensor.dtype == "F32")
     convert_all<float>(bytes, destination, cast);

@@ -64,7 +64,9 @@ class SafetensorsFile {
   std::string_view dtype(const std::string& name) const { return entry(name).dtype; }
 
   // Fills destination[0 .. expected.numel()). F64 is rounded to the nearest real; NaN and infinities pass.
-  void read(const std::string& name, real* destination, const Shape& expected);
+  void read(const std::string& name, real* destination, const Shape& expected) const;
+  // The numbers where they lie in the file, without a copy; null if they are not stored as reals.
+  const real* in_place(const std::string& name, const Shape& expected) const;
 
   // Throws if the file has a checksum and it is not that of its contents. Cost: a pass over the file, about
   // 1 GB/s.
@@ -73,6 +75,7 @@ class SafetensorsFile {
  private:
   SafetensorsFile(std::string label, std::unique_ptr<MappedFile> file, std::string bytes);
   std::string_view all() const;  // the whole file
+  std::string_view bytes_of(const std::string& name, const Shape& expected) const;
   const Entry& entry(const std::string& name) const;
   void check_layout(std::uint64_t data_bytes);
 

@@ -8,7 +8,7 @@
 
 #include <string>  // string
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 

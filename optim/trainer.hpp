@@ -7,21 +7,24 @@
 // update. The mean of n batches of equal size is the gradient of one batch n times as large, so learning rate
 // and clipping keep their meaning whatever n is; the sum would be n times as long. On a terminal a bar shows
 // loss, learning rate, tokens per second and the time left; elsewhere a plain line now and then. The batch of
-// a step should depend on the step's number alone: then a run can resume anywhere.
+// a step should depend on the step's number alone: then a run can resume anywhere. In a group of processes
+// each rank calls train with the same options and has the same weights after every step.
 #pragma once
 
 #include <functional>  // function
 #include <string>      // string
 #include <vector>      // vector
 
+#include "optim/group.hpp"
 #include "optim/optimizer.hpp"
 #include "optim/schedule.hpp"
 
 namespace attn {
 
 struct StepLoss {
-  Tensor loss;       // one number, the mean over its tokens
-  Index tokens = 0;  // in the batch, for the speed that is shown
+  Tensor loss;        // one number, the mean over its tokens; of a shard without any, an empty Tensor
+  Index tokens = 0;   // in the batch, for the speed that is shown
+  double weight = 1;  // of a shard in the mean of its batch: its share of the tokens that the loss counts
 };
 
 struct TrainOptions {
@@ -35,6 +38,10 @@ struct TrainOptions {
   bool progress = true;
   std::string label = "training";
   double time_limit = 0;  // seconds; 0: none
+  // A batch may be cut into shards (optim/shards.hpp), which the ranks of a group share. The number of shards
+  // decides the last bits of a run, so a run keeps it; the number of ranks, at most that many, does not.
+  Index shards = 1;
+  Group* group = &alone();
 };
 
 struct TrainPoint {
@@ -59,9 +66,12 @@ struct History {
 };
 
 struct TrainCallbacks {
-  std::function<StepLoss(Index batch)> loss;   // batches count from 0: (step - 1) * accumulate + i
+  std::function<StepLoss(Index batch)> loss = nullptr;  // batches count from 0: (step - 1) * accumulate + i
+  // Instead of it, if the options ask for several shards: the loss of one of them.
+  std::function<StepLoss(Index batch, Index shard)> shard_loss = nullptr;
   std::function<double()> validate = nullptr;  // the validation loss, without gradients
-  // After every step, and after its validation if it has one: for samples and checkpoints.
+  // After every step, and after its validation if it has one: for samples and checkpoints. On every rank;
+  // the validation is rank 0's.
   std::function<void(const TrainPoint&)> after_step = nullptr;
   std::function<bool()> interrupted = nullptr;  // asked after every step: true ends the run
 };

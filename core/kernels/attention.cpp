@@ -24,10 +24,14 @@ void recompute_weights(Index rows, Index stride, real* scores, const real* log_s
       store(p, exp_of_nonpositive(load(p) - log_sum_exp[r]));
 }
 
-void scores_backward(Index rows, Index stride, const real* weights, real* d_weights, const real* delta) {
+void scores_backward(Index rows, Index stride, const AttentionWeights& weights, real* d_weights,
+                     const real* delta) {
+  const auto [P, used, scale] = weights;
   for (Index r = 0; r < rows; ++r)
-    for (Index i = r * stride; i < (r + 1) * stride; i += lanes)
-      store(d_weights + i, load(weights + i) * (load(d_weights + i) - delta[r]));
+    for (Index i = r * stride; i < (r + 1) * stride; i += lanes) {
+      const vec d_weight = select(dropped(load(used + i)), vec{}, load(d_weights + i) * scale);
+      store(d_weights + i, load(P + i) * (d_weight - delta[r]));
+    }
 }
 
 }  // namespace

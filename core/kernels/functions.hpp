@@ -27,6 +27,9 @@ namespace attn::ATTN_TARGET {
 
 ATTN_INLINE vec abs(const vec& x) { return (vec)((uvec)x & ~(ureal(1) << (8 * sizeof(real) - 1))); }
 
+// Where dropout left -0.
+ATTN_INLINE ivec dropped(const vec& y) { return (uvec)y == ureal(1) << (8 * sizeof(real) - 1); }
+
 // Into [low, high]; NaN stays NaN, as a comparison with it is false.
 ATTN_INLINE vec clamp(const vec& x, real low, real high) { return min(splat(high), max(splat(low), x)); }
 

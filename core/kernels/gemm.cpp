@@ -133,6 +133,7 @@ constexpr GemmKernels table = {
     .rows_dot = rows_dot,
     .dot_depth = lanes == 16 ? 16 : 4,
     .row_add = row_add,
+    .int8_dot = int8_dot,
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What core/gemm.cpp, and nobody else, asks of each instruction set.
+// What core/gemm.cpp and core/int8.cpp, and nobody else, ask of each instruction set.
 //
 // The heart is `multiply`: it walks over C in register tiles of at most tile_m x tile_n and computes each
 // over the whole of k. It reads A and B where they lie if their strides allow it, or from copies ("packed")
@@ -34,6 +34,9 @@ struct GemmKernels {
   GemmKernel rows_dot;
   Index dot_depth;
   GemmKernel row_add;  // one row times a B that is not transposed
+  // C = A B + bias, where B is transposed and its columns are int8 with a scale each.
+  void (*int8_dot)(const ConstMatrix& a, const MatrixOf<const std::int8_t>& b, const real* scales,
+                   const real* bias, const Matrix& c);
 };
 
 }  // namespace attn

@@ -27,5 +27,7 @@ void pack_a(const ConstMatrix& a, real* out);
 void pack_b(const ConstMatrix& b, bool wide, real* out);
 void rows_dot(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, const GemmOptions& options);
 void row_add(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, const GemmOptions& options);
+void int8_dot(const ConstMatrix& a, const MatrixOf<const std::int8_t>& b, const real* scales,
+              const real* bias, const Matrix& c);
 
 }  // namespace attn::ATTN_TARGET

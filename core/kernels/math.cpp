@@ -81,25 +81,31 @@ typedef std::uint32_t words_per_vec __attribute__((vector_size(lanes * 4)));
 typedef words_per_vec unaligned_words __attribute__((aligned(4), may_alias));
 
 // Random words are made some blocks at a time on the stack, from the block that the counter lies in.
-void dropout(Index n, const Dropout& dropout, const real* x, GradTarget y) {
+void dropout(Index n, const Dropout& dropout, const real* x, real* y) {
   constexpr Index most = 384;
   static_assert(most % (3 * philox_words) == 0);
   alignas(64) std::uint32_t words[most + lanes];  // the last vector may be read beyond the words
   const PhiloxKeys keys(dropout.key);
   const ureal threshold = dropout.threshold;
   const real scale = dropout.scale;
-  into(y, [&](auto put) {
-    for (Index first = 0, count; first < n; first += count) {
-      const std::uint64_t counter = dropout.counter + std::uint64_t(first);
-      const Index skip = Index(counter % 4);
-      count = min(n - first, most - skip);
-      philox_fill(keys, counter / 4, skip + count, words);
-      over(count, [&](Index i, auto part) {
-        const words_per_vec bits = *reinterpret_cast<const unaligned_words*>(words + skip + i);
-        const ivec dropped = __builtin_convertvector(bits, uvec) < threshold;
-        put(first + i, part, select(dropped, vec{}, part.load(x + first + i) * scale));
-      });
-    }
+  for (Index first = 0, count; first < n; first += count) {
+    const std::uint64_t counter = dropout.counter + std::uint64_t(first);
+    const Index skip = Index(counter % 4);
+    count = min(n - first, most - skip);
+    philox_fill(keys, counter / 4, skip + count, words);
+    over(count, [&](Index i, auto part) {
+      const words_per_vec bits = *reinterpret_cast<const unaligned_words*>(words + skip + i);
+      const ivec low = __builtin_convertvector(bits, uvec) < threshold;
+      part.store(y + first + i,
+                 select(low, -vec{}, part.load(x + first + i) * scale + real(0)));  // -0 + 0 = 0
+    });
+  }
+}
+void dropout_backward(Index n, real scale, const real* y, const real* dy, GradTarget dx) {
+  into(dx, [&](auto put) {
+    over(n, [&](Index i, auto part) {
+      put(i, part, select(dropped(part.load(y + i)), vec{}, part.load(dy + i) * scale));
+    });
   });
 }
 
@@ -112,7 +118,9 @@ double burn(Index steps) {
 #pragma GCC unroll 32
     for (int i = 0; i < sums; ++i) {
       sum[i] = fma(sum[i], x, y);
+#ifndef __wasm__  // which has no registers to name
       asm volatile("" : "+v"(sum[i]));
+#endif
     }
   }
   return 2.0 * double(steps) * sums * lanes;
@@ -133,6 +141,7 @@ MathKernels math_kernels() {
           .dot = dot,
           .max = max,
           .dropout = dropout,
+          .dropout_backward = dropout_backward,
           .burn = burn};
 }
 

@@ -24,8 +24,8 @@
 #include <cstdint>  // int32_t, int64_t, uint32_t, uint64_t
 #include <utility>  // integer_sequence
 
+#include "core/index.hpp"
 #include "core/real.hpp"
-#include "core/shape.hpp"  // Index
 
 #ifndef ATTN_TARGET
 #error "a kernel source is compiled with -DATTN_TARGET=baseline, v3 or v4"
@@ -66,6 +66,21 @@ constexpr real infinity = __builtin_huge_val();
 constexpr real largest_real = sizeof(real) == 4 ? real(__FLT_MAX__) : real(__DBL_MAX__);
 
 ATTN_INLINE vec load(const real* p) { return *reinterpret_cast<const unaligned_vec*>(p); }
+// Bytes become reals. g++ 12 would move them one by one where the target has an instruction for it.
+ATTN_INLINE vec load(const std::int8_t* p) {
+#if defined(__AVX512F__) && !defined(ATTN_DOUBLE)
+  return _mm512_maskz_cvtepi32_ps(
+      0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__) && !defined(ATTN_DOUBLE)
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__SSE2__) && !defined(ATTN_DOUBLE)
+  const __m128i bytes = _mm_loadu_si32(p), pairs = _mm_unpacklo_epi8(bytes, bytes);
+  return _mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(pairs, pairs), 24));  // byte 3 of each, signed
+#else
+  typedef std::int8_t bytes __attribute__((vector_size(lanes), aligned(1), may_alias));
+  return __builtin_convertvector(*reinterpret_cast<const bytes*>(p), vec);
+#endif
+}
 ATTN_INLINE void store(real* p, const vec& x) { *reinterpret_cast<unaligned_vec*>(p) = x; }
 ATTN_INLINE vec splat(real x) { return x - vec{}; }
 ATTN_INLINE vec fma(const vec& a, const vec& b, const vec& c) { return a * b + c; }
@@ -91,6 +106,7 @@ ATTN_INLINE vec min(const vec& a, const vec& b) { return a < b ? a : b; }
 // A full vector, for code that serves both it and a Part.
 struct Whole {
   ATTN_INLINE vec load(const real* p, real /*fill*/ = 0) const { return attn::ATTN_TARGET::load(p); }
+  ATTN_INLINE vec load(const std::int8_t* p) const { return attn::ATTN_TARGET::load(p); }
   ATTN_INLINE void store(real* p, const vec& x) const { attn::ATTN_TARGET::store(p, x); }
   ATTN_INLINE vec clear(const vec& x) const { return x; }
 };
@@ -119,6 +135,13 @@ struct Part {
     }
     return x;
 #endif
+  }
+  ATTN_INLINE vec load(const std::int8_t* p) const {
+    vec x = {};
+    for (int i = 0; i < lanes; ++i) {
+      if (i < count) x[i] = real(p[i]);
+    }
+    return x;
   }
   ATTN_INLINE vec load(const real* p, real fill) const {
 #if defined(__AVX512F__) && !defined(ATTN_DOUBLE)

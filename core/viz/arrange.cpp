@@ -57,16 +57,10 @@ Image row(const std::vector<Image>& images, const ArrangeOptions& options) {
 
 Image column(const std::vector<Image>& images, const ArrangeOptions& options) {
   int width = 0, height = 0;
-  for (const Image& image : images) {
-    width = std::max(width, image.width());
-    height += image.height();
-  }
+  for (const Image& image : images) width = std::max(width, image.width()), height += image.height();
   Image result = page(options.title, width, height);
   int y = result.height() - height;
-  for (const Image& image : images) {
-    blit(result, image, 0, y);
-    y += image.height();
-  }
+  for (const Image& image : images) blit(result, image, 0, y), y += image.height();
   return result;
 }
 

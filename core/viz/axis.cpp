@@ -1,6 +1,6 @@
 #include "core/viz/axis.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // clamp, max, min
 #include <cmath>      // floor, log, log10, pow

@@ -1,9 +1,10 @@
+#include "core/viz/chart.hpp"
+
 #include <algorithm>  // any_of, clamp, max, min
 #include <cmath>      // abs, isfinite, round
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
-#include "core/viz/chart.hpp"
 #include "core/viz/plot.hpp"
 
 namespace attn::viz {

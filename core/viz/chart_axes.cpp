@@ -1,3 +1,5 @@
+#include "core/viz/chart.hpp"
+
 #include <algorithm>  // max, min
 #include <cmath>      // floor, isfinite, pow
 #include <iterator>   // ssize
@@ -5,7 +7,6 @@
 #include <utility>    // move
 
 #include "core/error.hpp"
-#include "core/viz/chart.hpp"
 
 namespace attn::viz {
 

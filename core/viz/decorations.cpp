@@ -1,9 +1,8 @@
 #include "core/viz/decorations.hpp"
 
-#include <algorithm>  // any_of, max, min
-#include <cmath>      // ceil, isnan, round, sqrt
+#include <algorithm>  // max, min
+#include <cmath>      // ceil, INFINITY, isnan, round, sqrt
 #include <iterator>   // ssize
-#include <limits>     // numeric_limits
 #include <utility>    // move
 
 namespace attn::viz {
@@ -74,16 +73,13 @@ void Heading::draw(Image& image) const {
 
 ColorBar::ColorBar(const ColorScale& scale, const std::vector<const Matrix*>& matrices, std::string title)
     : scale(scale), axis(make_axis(scale.low, scale.high, Scale::linear, 5, false)), title(std::move(title)) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  const auto occurs = [&](auto&& is) {
-    return std::any_of(matrices.begin(), matrices.end(), [&](const Matrix* matrix) {
-      return std::any_of(matrix->values.begin(), matrix->values.end(), is);
-    });
-  };
-  if (occurs([](float value) { return value == infinity; })) special.push_back({"+∞", paint::plus_infinity});
-  if (occurs([](float value) { return value == -infinity; }))
-    special.push_back({"−∞", paint::minus_infinity});
-  if (occurs([](float value) { return std::isnan(value); })) special.push_back({"NaN", paint::not_a_number});
+  bool above = false, below = false, none = false;
+  for (const Matrix* matrix : matrices)
+    for (const float value : matrix->values)
+      above |= value == INFINITY, below |= value == -INFINITY, none |= std::isnan(value);
+  if (above) special.push_back({"+∞", paint::plus_infinity});
+  if (below) special.push_back({"−∞", paint::minus_infinity});
+  if (none) special.push_back({"NaN", paint::not_a_number});
 }
 
 int ColorBar::width() const {

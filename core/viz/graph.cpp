@@ -101,8 +101,7 @@ class GraphPainter {
       double& thickness = thickness_[layout_.items[i].layer];
       thickness = std::max(thickness, options_.upward ? sizes_[i].height : sizes_[i].width);
     }
-    const double between =
-        (options_.upward ? 30 : 52) + (options_.frames.empty() ? 0 : 12);  // frames need room
+    const double between = (options_.upward ? 30 : 52) + (options_.frames.empty() ? 0 : 12);
     for (int i = 0; i < layout_.layers; ++i) {
       start_.push_back(depth_);
       depth_ += thickness_[i] + (i + 1 < layout_.layers ? between : 0);

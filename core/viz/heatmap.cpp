@@ -1,6 +1,6 @@
 #include "core/viz/heatmap.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // clamp, find, max, min
 #include <cmath>      // ceil, llround

@@ -213,8 +213,8 @@ void blit(Image& onto, const Image& image, int x, int y) {
   }
 }
 
-void write_png(const std::filesystem::path& path, const Image& image) {
-  if (image.width() == 0 || image.height() == 0) fail("cannot write {}: the picture is empty", path.string());
+void write_png(const std::string& path, const Image& image) {
+  if (image.width() == 0 || image.height() == 0) fail("cannot write {}: the picture is empty", path);
   // One filter for all lines instead of stb's trial of all five: see tests/bench/viz_bench.cpp.
   stbi_write_force_png_filter = 0;
   std::string bytes;
@@ -223,7 +223,7 @@ void write_png(const std::filesystem::path& path, const Image& image) {
   };
   if (!stbi_write_png_to_func(append, &bytes, image.width(), image.height(), 3, image.pixels(),
                               3 * image.width()))
-    fail("cannot write {}: the picture cannot be encoded", path.string());
+    fail("cannot write {}: the picture cannot be encoded", path);
   write_file_atomically(path, {bytes});
 }
 

@@ -9,9 +9,8 @@
 // may lie partly or wholly outside: they are clipped to `clip`. Cost: every shape visits its bounding box.
 #pragma once
 
-#include <filesystem>  // path
-#include <string>      // string
-#include <vector>      // vector
+#include <string>  // string
+#include <vector>  // vector
 
 #include "core/viz/color.hpp"
 
@@ -80,6 +79,6 @@ std::vector<Point> smooth_curve(Point from, Point to, bool vertical = false);
 void blit(Image& onto, const Image& image, int x, int y);
 
 // Atomic; throws Error when the file cannot be written.
-void write_png(const std::filesystem::path& path, const Image& image);
+void write_png(const std::string& path, const Image& image);
 
 }  // namespace attn::viz

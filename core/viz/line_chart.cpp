@@ -1,8 +1,9 @@
+#include "core/viz/chart.hpp"
+
 #include <algorithm>  // find_if
 #include <cmath>      // ceil, isfinite
 #include <iterator>   // ssize
 
-#include "core/viz/chart.hpp"
 #include "core/viz/plot.hpp"
 
 namespace attn::viz {

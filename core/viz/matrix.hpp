@@ -12,7 +12,7 @@
 #include <vector>            // vector
 
 #include "core/error.hpp"
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn::viz {
 

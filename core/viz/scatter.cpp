@@ -1,9 +1,10 @@
+#include "core/viz/chart.hpp"
+
 #include <algorithm>  // max, min
 #include <cmath>      // floor, isfinite
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
-#include "core/viz/chart.hpp"
 #include "core/viz/plot.hpp"
 
 namespace attn::viz {

@@ -1,6 +1,6 @@
 #include "core/viz/terminal.hpp"
 
-#include <fmt/format.h>  // format, formatted_size
+#include <fmt/core.h>  // format, formatted_size
 
 #include <algorithm>    // clamp, max, min, none_of
 #include <cmath>        // abs, ceil, INFINITY, isinf, isnan, lround, NAN
@@ -15,7 +15,6 @@ namespace attn::viz {
 
 namespace {
 
-constexpr Index most_columns = 100;
 constexpr const char* reset = "\x1b[0m";
 
 std::string foreground(Color c) { return fmt::format("\x1b[38;2;{};{};{}m", c.r, c.g, c.b); }
@@ -37,8 +36,11 @@ std::string without_end(std::string text) {
   return text;
 }
 
-std::string heading(const std::string& title, bool colors) {
-  return title.empty() ? "" : colored("1", without_end(clipped(title, most_columns)), colors) + "\n";
+std::string heading(const std::string& title, bool colors, Index columns) {
+  std::string text;
+  for (const std::string& line : attn::wrap(title, {.width = double(columns)}))
+    text += colored("1", clipped(line, columns), colors) + "\n";
+  return text;
 }
 
 Index widest(const std::vector<std::string>& labels) {
@@ -51,8 +53,8 @@ struct HeatmapText {
   const Matrix& matrix;
   const HeatmapOptions& options;
   ColorScale scale;
-  bool colors;
-  Index label_columns;
+  bool colors, numbers;
+  Index columns, label_columns;
 
   // Ten characters from little ink to much, and one for each value that is on no scale.
   char ink_of(float value) const {
@@ -63,25 +65,31 @@ struct HeatmapText {
   }
 
   std::string cell(float value, Index wide) const {
-    std::string number = options.numbers ? fmt::format("{:.{}f}", value, options.decimals) : "";
-    if (std::ssize(number) >= wide) number.clear();
-    if (!colors) return number.empty() ? std::string(wide, ink_of(value)) : fit(number, wide, Align::right);
+    const std::string number = numbers ? fmt::format("{:.{}f}", value, options.decimals) : "";
+    if (!colors) return numbers ? fit(number, wide, Align::right) : std::string(wide, ink_of(value));
     const Color color = scale(value), ink = lightness(color) < 0.66 ? paint::white : paint::ink;
     return background(color) + foreground(ink) + fit(number, wide, Align::center);
   }
 
-  // What the colours or characters mean.
-  std::string key(Index indent) const {
-    std::string text = std::string(indent, ' ') + fmt::format("{:.3g} ", scale.low);
-    for (int i = 0; i < 20; ++i) {
-      const float value = float(scale.low + (scale.high - scale.low) * (i + 0.5) / 20);
+  // What the colours or characters mean, under the cells where there is room for it.
+  std::string key() const {
+    const int steps = columns < 60 ? 10 : 20;
+    const std::string low = fmt::format("{:.3g} ", scale.low), high = fmt::format(" {:.3g}", scale.high);
+    Index used = std::ssize(low) + steps + std::ssize(high);
+    std::string text(std::clamp<Index>(columns - used, 0, label_columns), ' ');
+    used += std::ssize(text);
+    text += low;
+    for (int i = 0; i < steps; ++i) {
+      const float value = float(scale.low + (scale.high - scale.low) * (i + 0.5) / steps);
       text += colors ? background(scale(value)) + " " : std::string(1, ink_of(value));
     }
-    text += fmt::format("{} {:.3g}", colors ? reset : "", scale.high);
+    text += (colors ? reset : "") + high;
     for (const float special : {INFINITY, -INFINITY, NAN}) {
       const auto same = [=](float v) { return v == special || (std::isnan(v) && std::isnan(special)); };
       if (std::none_of(matrix.values.begin(), matrix.values.end(), same)) continue;
-      text += "   " + (colors ? background(scale(special)) + "  " + reset : std::string(1, ink_of(special)));
+      used += 10;  // "   ██ -inf"
+      text += used > columns ? "\n" : "   ";
+      text += colors ? background(scale(special)) + "  " + reset : std::string(1, ink_of(special));
       text += fmt::format(" {}", special);
     }
     return text + "\n";
@@ -89,24 +97,27 @@ struct HeatmapText {
 
   // One line for each row, labels at the left and on top; every cell is `wide` columns.
   std::string labelled(Index wide) const {
-    std::string text, header(label_columns, ' ');
-    const Align align = !options.numbers ? Align::left : colors ? Align::center : Align::right;
-    for (const std::string& label : options.column_labels)
+    std::string text, names, header(label_columns, ' ');
+    const Align align = !numbers ? Align::left : colors ? Align::center : Align::right;
+    for (const std::string& label : options.column_labels) {
       header += padded(clipped(visible(label), wide - 1), wide, align);
-    if (!options.column_labels.empty() && wide >= 3) text = without_end(header) + "\n";
+      names += visible(label) + " ";
+    }
+    if (!names.empty() && wide >= 3) text = without_end(header) + "\n";
+    if (!names.empty() && wide < 3) text = wrapped(names, {.width = double(columns), .first = "columns: "});
     for (Index r = 0; r < matrix.rows; ++r) {
       if (label_columns > 0)
         text += fit(visible(options.row_labels[r]), label_columns - 1, Align::right) + " ";
       for (Index c = 0; c < matrix.cols; ++c) text += cell(matrix(r, c), wide);
       text += colors ? std::string(reset) + "\n" : "\n";
     }
-    return text + key(label_columns);
+    return text + key();
   }
 
   // Too large for labels. A character is about twice as high as wide: a half block makes its two cells
   // square, and plain characters take two rows in one.
   std::string shrunk() const {
-    const Index wide = (matrix.cols + most_columns - 1) / most_columns;
+    const Index wide = (matrix.cols + columns - 1) / columns;
     const Index high = std::max(wide, (matrix.rows + 79) / 80);
     const Matrix small = block_means(matrix, colors ? high : 2 * high, wide);
     std::string text;
@@ -120,30 +131,36 @@ struct HeatmapText {
       }
       text += colors ? std::string(reset) + "\n" : "\n";
     }
-    return text + key(0);
+    return text + key();
   }
 };
 
 }  // namespace
 
-std::string terminal_heatmap(const Matrix& matrix, const HeatmapOptions& options, Terminal terminal) {
+std::string terminal_heatmap(const Matrix& matrix, const HeatmapOptions& options, Terminal terminal,
+                             Index columns) {
   heatmap_layout(matrix, options);  // the same complaints about labels that do not fit
   const bool colors = use_colors(terminal);
-  std::string title = heading(options.title, colors);
-  if (!options.y_title.empty()) title += "↓ " + options.y_title + (options.x_title.empty() ? "\n" : "   ");
-  if (!options.x_title.empty()) title += "→ " + options.x_title + "\n";
+  std::string title = heading(options.title, colors, columns);
+  const auto axis = [&](const char* sign, const std::string& name) {
+    return name.empty() ? "" : wrapped(name, {.width = double(columns), .first = sign, .rest = "  "});
+  };
+  const std::string down = axis("↓ ", options.y_title), across = axis("→ ", options.x_title);
+  const bool on_one_line = !across.empty() && display_width(down) + display_width(across) + 3 <= columns;
+  title += (on_one_line && !down.empty() ? down.substr(0, down.size() - 1) + "   " : down) + across;
   if (matrix.values.empty()) return title + "(empty)\n";
   const Index label_columns =
-      options.row_labels.empty() ? 0 : std::min<Index>(widest(options.row_labels), 16) + 1;
+      options.row_labels.empty() ? 0 : std::min<Index>(widest(options.row_labels), columns < 60 ? 8 : 16) + 1;
+  const Index room = (columns - label_columns) / matrix.cols;
+  Index wanted = std::max<Index>(2, std::min<Index>(widest(options.column_labels), 9) + 1), number = 0;
+  for (const float value : matrix.values)
+    number = std::max(number, Index(fmt::formatted_size("{:.{}f}", value, options.decimals)) + 1);
+  const bool numbers = options.numbers && number <= room;
+  if (numbers) wanted = std::max(wanted, number + 1);
+  const bool labelled = room >= 2 && matrix.rows <= 32;
   const ColorScale scale = fit_scale({&matrix}, options.colors, options.low, options.high);
-  const HeatmapText text{matrix, options, scale, colors, label_columns};
-  const Index room = (most_columns - label_columns) / matrix.cols;
-  if (room < 2 || matrix.rows > 32) return title + text.shrunk();
-  Index wanted = std::max<Index>(2, std::min<Index>(widest(options.column_labels), 9) + 1);
-  if (options.numbers)
-    for (const float value : matrix.values)
-      wanted = std::max(wanted, Index(fmt::formatted_size("{:.{}f}", value, options.decimals)) + 2);
-  return title + text.labelled(std::min(room, wanted));
+  const HeatmapText text{matrix, options, scale, colors, numbers, columns, labelled ? label_columns : 0};
+  return title + (labelled ? text.labelled(std::min(room, wanted)) : text.shrunk());
 }
 
 namespace {
@@ -183,19 +200,19 @@ void trace(Raster& raster, const Series& series, const Numbers& x, const ChartAx
 }  // namespace
 
 std::string terminal_line_chart(const std::vector<Series>& series, const ChartOptions& options,
-                                Terminal terminal) {
+                                Terminal terminal, Index columns) {
   const bool colors = use_colors(terminal);
   const ChartAxes axes = fit_axes(series, options, 6, 5);
   const auto label = [](double tick) { return fmt::format("{:.6g}", tick); };
   const auto color_of = [&](int i) { return palette(series[i].color < 0 ? i : series[i].color); };
   const auto mark_of = [&](int i) { return "*o+x#@%&"[i % 8]; };
 
-  std::string text = heading(options.title, colors), legend;
+  std::string text = heading(options.title, colors, columns), legend;
   Index legend_columns = 0;
   for (int i = 0; i < int(series.size()); ++i) {
     if (series[i].name.empty()) continue;
-    const std::string name = clipped(series[i].name, 40);
-    if (legend_columns > 0 && legend_columns + 7 + display_width(name) > most_columns)
+    const std::string name = clipped(series[i].name, std::min<Index>(40, columns - 7));
+    if (legend_columns > 0 && legend_columns + 7 + display_width(name) > columns)
       legend += "\n", legend_columns = 0;
     legend += colors ? "  " + foreground(color_of(i)) + "━━ " + reset + name
                      : "  " + std::string(1, mark_of(i)) + "  " + name;
@@ -207,7 +224,7 @@ std::string terminal_line_chart(const std::vector<Series>& series, const ChartOp
   Index label_columns = 0;
   for (const double tick : axes.y.ticks)
     label_columns = std::max<Index>(label_columns, std::ssize(label(tick)));
-  const Index width = std::min<Index>(72, most_columns - label_columns - 3), lines = 16;
+  const Index width = std::min<Index>(72, columns - label_columns - 3), lines = 16;
   Raster raster{width, colors ? 2 * lines : lines};
   for (int i = 0; i < int(series.size()); ++i) trace(raster, series[i], axes.xs[i], axes, i);
 
@@ -227,10 +244,8 @@ std::string terminal_line_chart(const std::vector<Series>& series, const ChartOp
       else
         cells += foreground(color_of(lower)) + (upper < 0 ? "" : background(color_of(upper))) + "▄" + reset;
     }
-    text += fit(tick_label, label_columns, Align::right) + (tick_label.empty() ? " | " : " + ");
-    text += cells;
-    if (!colors) text = without_end(text);
-    text += "\n";
+    cells = fit(tick_label, label_columns, Align::right) + (tick_label.empty() ? " | " : " + ") + cells;
+    text += (colors ? cells : without_end(cells)) + "\n";
   }
   std::string ruler(width, '-'), numbers;
   for (const double tick : axes.x.ticks) {

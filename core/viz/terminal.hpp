@@ -1,4 +1,4 @@
-// The terminal twins of heatmap and line_chart: text, at most 100 columns wide, from the same options.
+// The terminal twins of heatmap and line_chart: text, at most `columns` wide, from the same options.
 //
 //   std::fputs(terminal_heatmap(weights, {.title = "weights", .row_labels = words}).c_str(), stdout);
 //
@@ -17,8 +17,8 @@ namespace attn::viz {
 enum class Terminal { detect, color, plain };
 
 std::string terminal_heatmap(const Matrix& matrix, const HeatmapOptions& options = {},
-                             Terminal terminal = Terminal::detect);
+                             Terminal terminal = Terminal::detect, Index columns = 100);
 std::string terminal_line_chart(const std::vector<Series>& series, const ChartOptions& options = {},
-                                Terminal terminal = Terminal::detect);
+                                Terminal terminal = Terminal::detect, Index columns = 100);
 
 }  // namespace attn::viz

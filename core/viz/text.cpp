@@ -1,11 +1,12 @@
 #include "core/viz/text.hpp"
 
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <algorithm>     // max, min
 #include <array>         // array
 #include <cmath>         // ceil, cos, floor, lround, round, sin
 #include <cstdlib>       // getenv
+#include <filesystem>    // recursive_directory_iterator
 #include <map>           // map
 #include <memory>        // unique_ptr
 #include <mutex>         // lock_guard, mutex
@@ -48,19 +49,18 @@ struct Line {
   double width = 0;  // in em
 };
 
-std::vector<std::filesystem::path> usual_folders() {
-  std::vector<std::filesystem::path> folders = {"/usr/share/fonts", "/usr/local/share/fonts",
-                                                "/opt/homebrew/share/fonts", "/Library/Fonts",
-                                                "/System/Library/Fonts"};
+std::vector<std::string> usual_folders() {
+  std::vector<std::string> folders = {"/usr/share/fonts", "/usr/local/share/fonts",
+                                      "/opt/homebrew/share/fonts", "/Library/Fonts", "/System/Library/Fonts"};
   if (const char* home = std::getenv("HOME"))
-    for (const char* own : {".local/share/fonts", ".fonts", "Library/Fonts"})
-      folders.push_back(std::filesystem::path(home) / own);
+    for (const char* own : {"/.local/share/fonts", "/.fonts", "/Library/Fonts"})
+      folders.push_back(home + std::string(own));
   return folders;
 }
 
 class Fonts {
  public:
-  explicit Fonts(std::vector<std::filesystem::path> folders)
+  explicit Fonts(std::vector<std::string> folders)
       : folders_(folders.empty() ? usual_folders() : std::move(folders)) {}
 
   // Where each letter goes, from left to right.
@@ -131,7 +131,7 @@ class Fonts {
       {"NanumGothicBold.ttf", "NanumBarunGothicBold.ttf", "AppleSDGothicNeo.ttc"},
   }};
 
-  std::vector<std::filesystem::path> folders_;
+  std::vector<std::string> folders_;
   std::array<std::unique_ptr<Face>, 4> faces_;  // Latin, Latin bold, Korean, Korean bold
   std::array<bool, 4> looked_for_{};
   bool warned_ = false;
@@ -153,7 +153,7 @@ class Fonts {
     if (looked_for_[which]) return faces_[which].get();
     looked_for_[which] = true;
     for (const char* name : names[which])
-      for (const std::filesystem::path& folder : folders_)
+      for (const std::string& folder : folders_)
         if (auto face = read_face(find_file(folder, name))) {
           faces_[which] = std::move(face);
           return faces_[which].get();
@@ -161,7 +161,7 @@ class Fonts {
     return nullptr;
   }
 
-  static std::filesystem::path find_file(const std::filesystem::path& folder, const char* name) {
+  static std::string find_file(const std::string& folder, const char* name) {
     std::error_code problem;  // a folder that cannot be read has no fonts
     const auto skip = std::filesystem::directory_options::skip_permission_denied;
     for (std::filesystem::recursive_directory_iterator at(folder, skip, problem), end; !problem && at != end;
@@ -170,7 +170,7 @@ class Fonts {
     return {};
   }
 
-  static std::unique_ptr<Face> read_face(const std::filesystem::path& path) try {
+  static std::unique_ptr<Face> read_face(const std::string& path) try {
     auto face = std::make_unique<Face>(Face{read_file(path), {}});
     if (face->bytes.size() < 1024) return nullptr;
     const auto* bytes = reinterpret_cast<const unsigned char*>(face->bytes.data());
@@ -195,14 +195,14 @@ class Fonts {
 std::mutex fonts_mutex;
 
 Fonts& fonts(std::unique_ptr<Fonts> replacement = nullptr) {
-  static std::unique_ptr<Fonts> instance = std::make_unique<Fonts>(std::vector<std::filesystem::path>{});
+  static std::unique_ptr<Fonts> instance = std::make_unique<Fonts>(std::vector<std::string>{});
   if (replacement) instance = std::move(replacement);
   return *instance;
 }
 
 }  // namespace
 
-void set_font_folders(std::vector<std::filesystem::path> folders) {
+void set_font_folders(std::vector<std::string> folders) {
   const std::lock_guard lock(fonts_mutex);
   fonts(std::make_unique<Fonts>(std::move(folders)));
 }

@@ -8,7 +8,6 @@
 // error. Glyphs are cached by size, with kerning but without the shaping that some scripts need.
 #pragma once
 
-#include <filesystem>   // path
 #include <string>       // string
 #include <string_view>  // string_view
 #include <vector>       // vector
@@ -37,6 +36,6 @@ std::vector<std::string> wrap(std::string_view text, double width, double size =
 std::string visible(std::string_view token);
 
 // Looks for fonts in these folders only, for tests and unusual systems; an empty list means the usual places.
-void set_font_folders(std::vector<std::filesystem::path> folders);
+void set_font_folders(std::vector<std::string> folders);
 
 }  // namespace attn::viz

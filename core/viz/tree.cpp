@@ -54,17 +54,14 @@ std::vector<Placed> place(const std::vector<TreeNode>& nodes) {
   // Leaves take the next free line, in the order of a walk from the root; a parent stands at the middle of
   // its children. The walk keeps its own stack, so that a chain of any length is fine.
   double next = slot / 2;
-  struct Visit {
-    Index node, child;
-  };
   for (Index root = 0; root < std::ssize(nodes); ++root) {
     if (nodes[root].parent >= 0) continue;
-    std::vector<Visit> stack{{root, 0}};
+    std::vector<std::pair<Index, Index>> stack{{root, 0}};  // node, its next child
     while (!stack.empty()) {
-      Visit& top = stack.back();
-      Placed& here = placed[top.node];
-      if (top.child < std::ssize(here.children)) {
-        stack.push_back({here.children[top.child++], 0});
+      auto& [node, child] = stack.back();
+      Placed& here = placed[node];
+      if (child < std::ssize(here.children)) {
+        stack.push_back({here.children[child++], 0});
         continue;
       }
       if (here.children.empty())

@@ -6,7 +6,7 @@
 //   line_chart, histogram, bar_chart, grouped_bar_chart, scatter
 //   graph, tree, token_rows                 boxes and arrows, beam search, sentences
 //   row, column                             pictures made of pictures
-//   terminal_heatmap, terminal_line_chart   the same as text, at most 100 columns wide
+//   terminal_heatmap, terminal_line_chart   the same as text, as wide as asked for
 //
 // Options are aggregates: name the members wanted, in the order in which they are declared.
 #pragma once

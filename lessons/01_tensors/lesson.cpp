@@ -237,7 +237,7 @@ void broadcasting(Lesson& lesson) {
                  viz::row({stretched(bags, "(3,1)"), stretched(gifts, "(1,4)"), stretched(both, "(3,4)")},
                           {.title = "Broadcasting: a column plus a row", .between = {"+", "="}}),
                  "A broadcast",
-                 "Bright cells are stored, pale ones are the same numbers read again: 3 + 4 numbers are "
+                 "Bright cells are stored, faded ones are the same numbers read again: 3 + 4 numbers are "
                  "kept, 12 are added.");
 }
 

@@ -1,6 +1,6 @@
 #include "lessons/01_tensors/pictures.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <cmath>    // cos, sin
 #include <numbers>  // pi

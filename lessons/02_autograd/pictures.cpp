@@ -1,6 +1,6 @@
 #include "lessons/02_autograd/pictures.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // clamp, max
 #include <cmath>      // hypot

@@ -1,7 +1,7 @@
 #include "lessons/03_fast_matmul/ladder.hpp"
 
-#include <fmt/format.h>  // format
-#include <time.h>        // clock_gettime
+#include <fmt/core.h>  // format
+#include <time.h>      // clock_gettime
 
 #include <algorithm>  // clamp, max, min
 #include <cstdlib>    // strtol

@@ -383,12 +383,13 @@ void whole_ladder(Lesson& lesson, Ladder& ladder) {
   if (kernels().width > our_width().width)
     lesson.say("The library's vectors are {} floats wide here, ours {}: compare their shares of the peak.",
                kernels().width, our_width().width);
-  lesson.picture("ladder.png",
-                 ladder_picture(ladder.rungs(), threads,
-                                fmt::format("One product, {} x {}, rung by rung", ladder.n(), ladder.n())),
-                 "The ladder",
-                 "The same numbers from every rung. Black marks are the peak of a core with vectors of that "
-                 "rung's width. The axis is logarithmic: the same distance is the same factor.");
+  lesson.picture(
+      "ladder.png",
+      ladder_picture(ladder.rungs(), threads,
+                     fmt::format("One product, {} x {}, rung by rung", ladder.n(), ladder.n())),
+      "The ladder",
+      "The same numbers from every rung. The upright marks are the peak of a core with vectors of that "
+      "rung's width. The axis is logarithmic: the same distance is the same factor.");
 }
 
 /// ## The roofline

@@ -1,6 +1,6 @@
 #include "lessons/03_fast_matmul/pictures.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // max, min
 #include <iterator>   // ssize

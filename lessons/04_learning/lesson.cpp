@@ -501,9 +501,9 @@ void hidden_layer(Lesson& lesson) {
 /// ## Minibatches
 ///
 /// The exact gradient needs all examples, and a real task has millions. A **minibatch**, some examples
-/// chosen at random, gives a rough guess of it for a fraction of the work. How rough? The distance between
-/// the guess and the exact gradient, in units of the exact one, on average over 50 guesses, for the untrained
-/// network:
+/// chosen at random, gives a rough estimate of it for a fraction of the work. How rough? The distance between
+/// the estimate and the exact gradient, relative to the exact one, averaged over 50 estimates, for the
+/// untrained network:
 void minibatches(Lesson& lesson) {
   Run run(seeds_of(lesson, 1)[0]);
   const ParameterBlock block(parameters_of(run.network));
@@ -521,7 +521,7 @@ void minibatches(Lesson& lesson) {
   Numbers errors;
   for (const Index batch : {4, 16, 64, 256}) {
     Numbers distances;
-    for (int guess = 0; guess < 50; ++guess) {
+    for (int estimate = 0; estimate < 50; ++estimate) {
       Numbers difference = gradient_of(run.batch_loss(batch));
       for (std::size_t i = 0; i < exact.size(); ++i) difference[i] -= exact[i];
       distances.push_back(length(difference) / length(exact));
@@ -533,7 +533,8 @@ void minibatches(Lesson& lesson) {
   lesson.table({"examples in the batch", "error of the gradient", "times smaller"}, rows);
   const double gain = std::cbrt(errors.front() / errors.back());
   lesson.claim(gain > 1.7 && gain < 2.3,
-               "four times the work makes the guess only {:.1f} times better: the error falls as 1/√N", gain);
+               "four times the work makes the estimate only {:.1f} times better: the error falls as 1/√N",
+               gain);
 
   /// For the price of one exact step, one can take many rough ones that go the right way on average. That is
   /// why networks are trained on minibatches. One pass over all examples is called an **epoch**.

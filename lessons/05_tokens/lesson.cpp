@@ -21,6 +21,8 @@
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
 #include "core/text.hpp"  // characters
+#include "core/viz/graph.hpp"
+#include "core/viz/tokens.hpp"
 #include "lessons/05_tokens/texts.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"  // padding_mask
@@ -341,7 +343,7 @@ void surprises(Lesson& lesson) {
       "2024 is {} token, 1234 is {}: where a number is cut depends on what was frequent, not on place value",
       lengths[0], lengths[2]);
 
-  /// Adding digit by digit is hard for someone who does not see the digits, so newer vocabularies cut
+  /// Adding digit by digit is hard for a model that does not see the digits, so newer vocabularies cut
   /// numbers into single digits or groups of three. Spaces and capitals surprise, too:
   const BpeVocabulary plain =
       BpeVocabulary::learn({"the cat sees the cat", "the cat", "the cat"}, {.merges = 20});

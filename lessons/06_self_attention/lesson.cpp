@@ -6,8 +6,8 @@
 /// know from lesson 04, and this lesson builds it from a lookup in a table.
 ///
 /// One convention, here and in all lessons: a word is a row of numbers, its embedding (lesson 05), and a
-/// layer multiplies it from the right, x W. T is the number of words that ask, S of those that are asked, D
-/// (or d_k) the size of a query.
+/// layer multiplies it from the right, x W. T is the number of words that ask, S the number that are asked,
+/// D (or d_k) the size of a query.
 #include <algorithm>  // max, nth_element, sort
 #include <cmath>      // exp, fabs, log, sqrt
 #include <map>        // map

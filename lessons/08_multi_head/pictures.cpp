@@ -1,6 +1,6 @@
 #include "lessons/08_multi_head/pictures.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // max
 #include <cmath>      // fabs

@@ -522,12 +522,11 @@ void short_and_long(Lesson& lesson) {
   lesson.say(
       "Now all of them on the task from above: at each position, which symbol was the last to be marked? "
       "(About every fifth is. Marks are content, \"the last\" is order.) Two blocks (lesson 10) of C = 32 "
-      "channels and 4 heads, "
-      "the same for all; T5's bias with ÷√d_k, so that nothing but the positions differs. Trained on rows of "
-      "{} tokens, tested on up to {}: right answers in the last quarter of each row, where guessing gives "
-      "{:.0f}%. The learned table has rows for all positions, but only the first {} are trained. Each scheme "
-      "has its best learning rate of three, and the numbers are the mean of several trainings, with the "
-      "worst and the best:",
+      "channels and 4 heads, the same for all; T5's bias with ÷√d_k, so that nothing but the positions "
+      "differs. Trained on rows of {} tokens, tested on up to {}: right answers in the last quarter of "
+      "each row, where guessing gives {:.0f}%. The learned table has rows for all positions, but only the "
+      "first {} are trained. Each scheme has its best learning rate of three, and the numbers are the mean "
+      "of several trainings, with the worst and the best:",
       short_length, lengths.back(), 100.0 / symbols, short_length);
   std::vector<Entry> entries = {{Positions::none, 1e-2, {}},       {Positions::learned, 5e-3, {}},
                                 {Positions::sinusoidal, 1e-2, {}}, {Positions::t5, 2e-2, {}},
@@ -610,7 +609,7 @@ void short_and_long(Lesson& lesson) {
                  mean_at(1, 4), mean_at(8, 15));
   }
   lesson.picture("t5_learned.png", learned_against_fixed(t5_learned), "What T5 learned",
-                 "Pale: the future, which is hidden. T5 found by itself what ALiBi was given: near is "
+                 "Faded: the future, which is hidden. T5 found by itself what ALiBi was given: near is "
                  "better. But look at the lower left corner: such distances never came up in training, and "
                  "their numbers are still the random ones of the start.");
 }

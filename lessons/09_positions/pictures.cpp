@@ -1,6 +1,6 @@
 #include "lessons/09_positions/pictures.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <cmath>     // cos, remainder, sin
 #include <iterator>  // ssize

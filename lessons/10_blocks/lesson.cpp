@@ -10,8 +10,8 @@
 /// - a **feed-forward network** after attention, which works on each token alone;
 /// - **dropout**, which sets numbers to 0 at random in training, so that the model relies on none of them.
 ///
-/// As always a token is a row, and a layer multiplies it from the right, x W. B is the number of sentences in
-/// a batch, T that of tokens in a sentence, C that of channels, the numbers of a token.
+/// As always a token is a row, and a layer multiplies it from the right, x W. Letters for sizes: B sentences
+/// in a batch, T tokens in a sentence, C channels (numbers per token).
 #include "lessons/10_blocks/pictures.hpp"
 
 #include <algorithm>  // fill, ranges::min, sort
@@ -554,10 +554,9 @@ void feed_forward(Lesson& lesson) {
                grouped(in_feed_forward), grouped(in_attention), 100 * of_two, 100 * of_three);
   lesson.say(
       "Three activation functions are common. ReLU is max(0, x). GELU (Hendrycks and Gimpel, 2016; in BERT "
-      "and GPT) rounds its corner. SwiGLU (Shazeer, 2020; in Llama) multiplies two projections, silu(x W_g) "
-      "∘ "
-      "(x W_1), with silu(x) = x / (1 + e^−x): the first decides how much of the second passes. It has three "
-      "matrices instead of two, so d_ff is made a third smaller: with 1,365 it has {} parameters.",
+      "and GPT) rounds its corner. SwiGLU (Shazeer, 2020; in Llama) multiplies two projections, silu(x "
+      "W_g) ∘ (x W_1), with silu(x) = x / (1 + e^−x): the first decides how much of the second passes. It "
+      "has three matrices instead of two, so d_ff is made a third smaller: with 1,365 it has {} parameters.",
       grouped(in_swiglu));
   viz::Numbers xs;
   for (int i = -40; i <= 30; ++i) xs.push_back(i / 10.0);
@@ -643,9 +642,8 @@ int main(int argc, char** argv) {
         lesson.try_next(
             {{"In depth, set blocks to 48.",
               "With neither, about 1e-12 of the gradient reaches the bottom. Post-norm still has its "
-              "gradient, "
-              "but its tokens are now equal up to rounding at the top. Pre-norm tokens still differ by about "
-              "25%."},
+              "gradient, but its tokens are now equal up to rounding at the top. Pre-norm tokens still "
+              "differ by about 25%."},
              {"In train_to_reverse, set steps to 1500 (the lesson then takes about a minute).",
               "Three post-norm layers learn as well, with warm-up or without. Six learn in some of the five "
               "trainings only. Pre-norm learns all depths."},

@@ -413,8 +413,7 @@ void count_parameters(Lesson& lesson, const Transformer& model) {
   lesson.say(
       "The paper says 65 million and does not say how it counted. Its vocabulary is `about 37,000`, and 65 "
       "million is rounded: a table of {} entries would explain the difference. Two more tables, untied, "
-      "would "
-      "be {} numbers more.",
+      "would be {} numbers more.",
       grouped(37000 + (65000000 - total) / base.d_model), grouped(2 * counts[0]));
   lesson.picture("parameters.png",
                  viz::bar_chart(names, millions,
@@ -477,7 +476,6 @@ int main(int argc, char** argv) {
               "The claim about padding fails: a word that is not there changes every output."},
              {"In base_config, set .share_embeddings = false, and run without --fast.",
               "Two claims fail: there are two tables instead of one, and the model has 82,026,496 "
-              "parameters, "
-              "18,944,000 more."}});
+              "parameters, 18,944,000 more."}});
       });
 }

@@ -1,6 +1,6 @@
 #include "lessons/12_training/games.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // sort
 #include <cmath>      // exp, log

@@ -103,8 +103,8 @@ void what_a_guess_costs(Lesson& lesson) {
 /// A step of Adam (lesson 04) moves each weight by about the **learning rate**. A **schedule** changes it
 /// while training goes on. First comes the **warm-up**: Adam divides each gradient by its usual size, which
 /// it does not know yet, so the first steps are taken with small rates (what happens without is measured
-/// below). Later the rate falls, because near the goal large steps only shake. The paper's schedule, for
-/// step s = 1, 2, …:
+/// below). Later the rate falls, because near the lowest point large steps overshoot. The paper's schedule,
+/// for step s = 1, 2, …:
 ///
 /// $$ lr(s) = d_model^−½ · min(s^−½, s · warmup^−1.5) $$
 void learning_rates(Lesson& lesson) {

@@ -1,6 +1,6 @@
 #include "lessons/12_training/pictures.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // max, max_element
 #include <cmath>      // log

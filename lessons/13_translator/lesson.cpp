@@ -43,9 +43,8 @@ void what_it_learns_from(Lesson& lesson, const Run& run) {
   if (run.settings.is_toy())
     lesson.say(
         "{} pairs of sentences, {} and {}, written by a grammar of a few pages. The test leaves nothing to "
-        "luck: some "
-        "combinations of words ({}) occur in no training sentence, and every test sentence has one. A model "
-        "that only memorised sentences fails there.",
+        "luck: some combinations of words ({}) occur in no training sentence, and every test sentence has "
+        "one. A model that only memorised sentences fails there.",
         grouped(std::ssize(data.train)), data.source_language, data.target_language, joined(data.unseen));
   else
     lesson.say(
@@ -363,8 +362,7 @@ int train_and_show(Lesson& lesson, Run& run, const std::string& command) {
        {"--pairs 2000 --steps 1800 --checkpoint out/few.safetensors: as many steps, on a twentieth of the "
         "sentences.",
         "The training loss falls as low as before, the validation loss does not: some sentences are "
-        "memorised, "
-        "and more of the unseen ones fail."}});
+        "memorised, and more of the unseen ones fail."}});
   return lesson.finish();
 }
 
@@ -376,8 +374,15 @@ Lesson lesson_for(const Settings& settings) {
   return lesson;
 }
 
+// What all ranks but the first do: they compute their shards, and show nothing.
+int train_along(Run& run) {
+  Lesson silent({.name = "13_translator", .question = ""});
+  return run.train(silent, [] {}) == TrainEnd::interrupted ? 128 + run.signal() : 0;
+}
+
 int train_command(const Settings& settings, const std::string& program) {
   const std::unique_ptr<Run> run = Run::begin(settings);
+  if (!world().is_root()) return train_along(*run);
   Lesson lesson = lesson_for(settings);
   if (run->steps_taken() > 0) {
     lesson.print("Going on with {}, which was stopped at step {} (--overwrite trains anew).",
@@ -398,6 +403,7 @@ int resume_command(const Settings& asked, const std::string& program) {
   Checkpoint file(path);
   const Settings settings = with_stored(asked, file.entry("settings"));
   const std::unique_ptr<Run> run = Run::resume(settings, std::move(file));
+  if (!world().is_root()) return train_along(*run);
   Lesson lesson = lesson_for(settings);
   return train_and_show(lesson, *run, program);
 }
@@ -424,10 +430,12 @@ int use_command(const Settings& asked, const std::string& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program("13_translator", [&] {
+  const int code = run_program("13_translator", [&] {
     const Settings settings = read_settings({argv + 1, argv + argc});
     if (settings.command == "train") return train_command(settings, argv[0]);
     if (settings.command == "resume") return resume_command(settings, argv[0]);
     return use_command(settings, argv[0]);
   });
+  if (code == 2) abandon_world(code);  // a rank that fails ends all of them
+  return code;
 }

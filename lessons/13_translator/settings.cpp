@@ -1,6 +1,6 @@
 #include "lessons/13_translator/settings.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>          // find
 #include <filesystem>         // path
@@ -10,6 +10,7 @@
 #include <type_traits>        // decay_t, is_arithmetic_v
 
 #include "core/error.hpp"
+#include "optim/group.hpp"
 #include "optim/schedule.hpp"
 
 namespace attn {
@@ -50,6 +51,8 @@ void for_each_run_setting(const Visit& visit) {
   visit("smoothing", &Settings::smoothing, {"E", "label smoothing", 0, 1});
   visit("validations", &Settings::validations,
         {"N", "how often to measure the loss on unseen sentences", 1, 1'000'000});
+  visit("shards", &Settings::shards,
+        {"N", "parts of a batch, to share among processes; otherwise one per process", 1, 4096});
   visit("seed", &Settings::seed, {});  // a standard option
 }
 
@@ -186,6 +189,8 @@ Settings read_settings(const std::vector<std::string>& arguments) {
               {.help = "with translate: draw where each word of the translation looks"});
   options.add("--overwrite", &asked.overwrite,
               {.help = "train anew, over an unfinished training or a model of other settings"});
+  options.add("--zero", &asked.zero,
+              {.help = "under mpirun: each process keeps only its part of the optimizer's state"});
   options.add_text(
       "train      learns (the default), saves, tests and draws; Ctrl-C saves, and `train` continues\n"
       "resume     continues that training, with the settings it began with\n"
@@ -196,6 +201,10 @@ Settings read_settings(const std::vector<std::string>& arguments) {
       "Defaults are for the toy pairs. With --corpus or --source they are: --vocabulary bpe --size base "
       "--dropout 0.1\n"
       "--epochs 6 --batch 2000 --learning-rate 0.002 --warmup 400 --smoothing 0.1 --test 2000 --beam 4.");
+  options.add_text(
+      "On several processes or machines: `make mpi`, then `mpirun -n 4 13_translator …`. The number of "
+      "shards\n"
+      "decides the last bits of a run, the number of processes does not, and may change when a run goes on.");
   take_command(asked, asked.parse(options, arguments, std::numeric_limits<Index>::max()));
   asked.given = options.given();
   for (std::string* file : {&asked.corpus, &asked.source_file, &asked.target_file})  // from any folder
@@ -206,6 +215,7 @@ Settings read_settings(const std::vector<std::string>& arguments) {
 Settings with_recipe(const Settings& asked) {
   Settings recipe = recipe_for(asked, was_given(asked, "size") ? asked.size : "");
   if (was_given(asked, "epochs")) recipe.steps = 0;
+  recipe.shards = world().size();
   return completed(asked, recipe);
 }
 
@@ -217,6 +227,11 @@ Settings with_stored(const Settings& asked, const std::string& stored) {
                                    name, base.*member));
   });
   return completed(asked, base);
+}
+
+Settings with_shards_of(const std::string& stored, Settings asked) {
+  if (!was_given(asked, "shards")) asked.shards = stored_settings(stored).shards;
+  return asked;
 }
 
 std::string run_settings_json(const Settings& settings) {

@@ -20,6 +20,7 @@ struct Settings : StandardOptions {
   std::string checkpoint;          // empty: see weights_path
   bool show = false;               // translate: the attention, too
   bool overwrite = false;          // a training may replace another model, or start anew
+  bool zero = false;               // each process keeps only its part of the optimizer's state
   double time_limit = 0;           // seconds
   std::vector<std::string> given;  // the options that were written: these win over a recipe and a checkpoint
   Index beam = 1;
@@ -35,6 +36,7 @@ struct Settings : StandardOptions {
   Index steps = 0, batch = 800, warmup = 60, validations = 8;
   std::string schedule = "cosine";
   double learning_rate = 1e-2, smoothing = 0;
+  Index shards = 1;
 
   bool is_toy() const { return corpus.empty() && source_file.empty(); }
   bool is_recipe() const;            // as it was tried, but for pair and seed
@@ -52,6 +54,10 @@ Settings with_recipe(const Settings& asked);
 // `asked` with the settings of an earlier run, as run_settings_json wrote them; throws UsageError if an
 // option contradicts them.
 Settings with_stored(const Settings& asked, const std::string& stored);
+
+// `asked` with the shards of an unfinished run, unless others were given: it may go on with more or fewer
+// processes than it began with.
+Settings with_shards_of(const std::string& stored, Settings asked);
 
 std::string run_settings_json(const Settings& settings);
 // "--layers 1": the first setting by which an earlier run differs from this one; empty if there is none, and

@@ -5,6 +5,8 @@
 #include <iterator>   // ssize
 
 #include "core/autograd.hpp"
+#include "core/viz/terminal.hpp"
+#include "core/viz/tree.hpp"
 #include "lessons/support/figures.hpp"
 
 namespace attn {
@@ -98,8 +100,9 @@ std::string most_puzzling(const Translator& translator, const std::vector<std::s
   return puzzle;
 }
 
-std::string terminal_look(const Look& look) {
-  return viz::terminal_heatmap(look.mean_weights(), map_options(look, all_heads));
+std::string terminal_look(const Look& look, Index columns) {
+  return viz::terminal_heatmap(look.mean_weights(), map_options(look, all_heads), viz::Terminal::detect,
+                               columns);
 }
 
 void show_curve(Lesson& lesson, const std::string& name, const History& history) {

@@ -29,7 +29,7 @@ std::vector<WrittenWord> written_words(const Translator& translator, const std::
 std::string most_puzzling(const Translator& translator, const std::vector<std::string>& sentences);
 
 // The weights of all heads together, for the terminal.
-std::string terminal_look(const Look& look);
+std::string terminal_look(const Look& look, Index columns = 100);
 
 void show_curve(Lesson& lesson, const std::string& name, const History& history);
 void show_attention(Lesson& lesson, const std::string& name, const Look& look);

@@ -42,7 +42,7 @@ Index edit_distance(const std::string& a, const std::string& b) {
 std::string named(const std::vector<std::string>& unknown, const std::vector<std::string>& known) {
   constexpr Index most_shown = 10;
   std::vector<std::string> parts;
-  for (Index i = 0; i < std::min(std::ssize(unknown), most_shown); ++i) {
+  for (Index i = 0; i < std::min<Index>(std::ssize(unknown), most_shown); ++i) {
     const std::string near = joined(nearest_words(unknown[i], known, 3), ", ");
     parts.push_back(fmt::format("{:.40}", printable(unknown[i])) +
                     (near.empty() ? "" : " (near: " + near + ")"));
@@ -93,7 +93,7 @@ std::string joined_targets(const std::vector<Pair>& pairs) { return joined(targe
 // With --show: where each word of the translations looked.
 void show_looks(const Translator& translator, const Settings& settings, const std::vector<Pair>& pairs) {
   if (!settings.show) return;
-  for (const Pair& pair : pairs) write_out("\n" + terminal_look(look_at(translator, pair)));
+  for (const Pair& pair : pairs) write_out("\n" + terminal_look(look_at(translator, pair), settings.width));
 }
 
 void at_a_prompt(const Translator& translator, const Settings& settings) {
@@ -167,7 +167,7 @@ std::vector<std::string> nearest_words(const std::string& word, const std::vecto
       near.emplace_back(distance, candidate);
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> words;
-  for (Index i = 0; i < std::min(count, std::ssize(near)); ++i) words.push_back(near[i].second);
+  for (Index i = 0; i < std::min<Index>(count, std::ssize(near)); ++i) words.push_back(near[i].second);
   return words;
 }
 

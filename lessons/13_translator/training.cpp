@@ -7,12 +7,14 @@
 #include <csignal>     // sigaction, SIGHUP, SIGINT, SIGTERM
 #include <filesystem>  // exists, remove
 #include <iterator>    // ssize
+#include <numeric>     // accumulate
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "nn/text/characters.hpp"
 #include "optim/progress.hpp"
+#include "optim/shards.hpp"
 
 namespace attn {
 namespace {
@@ -45,19 +47,23 @@ class CatchSignals {
   struct sigaction before_[count] {};
 };
 
-// Refuses a file that is not ours, or is the work of other settings.
-void check_replaceable(const std::string& path, const Settings& settings) {
+// The settings of the model that is there; empty if there is none. Refuses a file that is not ours.
+std::string settings_at(const std::string& path) {
   check_writable(path);
-  if (!std::filesystem::exists(path)) return;
-  std::string stored;
+  if (!std::filesystem::exists(path)) return "";
   try {
-    stored = Checkpoint(path).entry("settings");
+    return Checkpoint(path).entry("settings");
   } catch (const Error& error) {
     fail("{} is there and is not a model of this program ({}): remove it, or give another --checkpoint", path,
          error.what());
   }
+}
+
+// Refuses the work of other settings.
+void check_replaceable(const std::string& path, const std::string& stored, const Settings& settings) {
+  if (stored.empty() || settings.overwrite) return;
   const std::string other = difference_from(settings, stored);
-  if (!settings.overwrite && !other.empty())
+  if (!other.empty())
     fail("{} was trained with {}: give another --checkpoint to keep it, or --overwrite to replace it", path,
          other);
 }
@@ -113,12 +119,17 @@ Run::Run(const Settings& run_settings, Dataset dataset, Translator initial)
       validation_(encode(data.validation, translator)),
       optimizer_(parameters_of(translator.model), paper_adam()),
       dropout_(std::uint64_t(settings.seed) + 1) {
+  if (settings.zero) optimizer_.keep_part(part_of(optimizer_.block.size(), world().rank(), world().size()));
   rows_of(0);
 }
 
-std::unique_ptr<Run> Run::begin(const Settings& settings) {
-  check_replaceable(settings.weights_path(), settings);
-  check_replaceable(settings.run_path(), settings);
+std::unique_ptr<Run> Run::begin(Settings settings) {
+  lock(settings);  // refused before the work of loading
+  const std::string finished = settings_at(settings.weights_path()),
+                    unfinished = settings_at(settings.run_path());
+  if (!unfinished.empty() && !settings.overwrite) settings = with_shards_of(unfinished, settings);
+  check_replaceable(settings.weights_path(), finished, settings);
+  check_replaceable(settings.run_path(), unfinished, settings);
   if (!settings.overwrite && std::filesystem::exists(settings.run_path()))
     return resume(settings, Checkpoint(settings.run_path()));
   std::unique_ptr<Run> run = start(settings);
@@ -137,6 +148,10 @@ std::unique_ptr<Run> Run::start(const Settings& settings) {
   Dataset data = make_dataset(settings);
   Translator translator = new_translator(settings, data);
   return std::unique_ptr<Run>(new Run(settings, std::move(data), std::move(translator)));
+}
+
+std::unique_ptr<Run> Run::start(const Settings& settings, Translator translator) {
+  return std::unique_ptr<Run>(new Run(settings, make_dataset(settings), std::move(translator)));
 }
 
 std::unique_ptr<Run> Run::resume(const Settings& settings, Checkpoint file) {
@@ -181,7 +196,7 @@ void Run::save_run() const {
   metadata["steps"] = fmt::format("{}", total_steps());
   metadata["data"] = fingerprint();
   metadata["curve"] = history.text();
-  save_checkpoint(settings.run_path(), optimizer_, dropout_, metadata);
+  save_checkpoint(settings.run_path(), optimizer_, dropout_, metadata, world());
 }
 
 void Run::save_weights() const {
@@ -195,48 +210,100 @@ void Run::save_weights() const {
 
 int Run::signal() const { return stop_signal; }
 
-TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
-  const CatchSignals catch_signals;
-  const Index steps = total_steps(), every = std::max<Index>(1, steps / settings.validations);
-  const TrainOptions options{.steps = steps,
-                             .schedule = {.kind = schedule_from_name(settings.schedule),
-                                          .peak = settings.learning_rate,
-                                          .warmup = settings.warmup,
-                                          .total = steps,
-                                          .d_model = settings.d_model},
-                             .validate_every = every,
-                             .record_every = std::max<Index>(1, steps / 1000),
-                             .label = "training",
-                             .time_limit = settings.time_limit};
-  const auto loss = [&](Index number) {
-    const Batch batch = make_batch(train_, rows_of(number));
-    const Context context{.training = true, .rng = &dropout_};
-    return StepLoss{translator.loss(batch, context, real(settings.smoothing)),
-                    batch.source.ids.numel() + batch.targets.numel()};
+// A shard is some of a batch's sentences. Its loss is the mean over its own tokens, so it counts as much as
+// it has of the batch's.
+StepLoss Run::loss_of(Index number, Index shard, const AttentionProbe* probe) {
+  const std::vector<Index>& rows = rows_of(number);
+  const auto tokens = [&](auto begin, auto end) {  // of the targets: all but <bos>
+    return std::accumulate(
+        begin, end, 0.0, [&](double sum, Index row) { return sum + double(train_[row].target.size()) - 1; });
   };
+  const Range part = shards_of(std::ssize(rows), shard, settings.shards);
+  const auto begin = rows.begin() + part.begin, end = rows.begin() + part.end;
+  if (begin == end) return {};  // fewer sentences than shards
+  Rng own = shard_rng(dropout_.key, number, shard);
+  const Batch batch = make_batch(train_, {begin, end});
+  const Context context{.training = true, .rng = settings.shards == 1 ? &dropout_ : &own, .probe = probe};
+  return {.loss = translator.loss(batch, context, real(settings.smoothing)),
+          .tokens = batch.source.ids.numel() + batch.targets.numel(),
+          .weight = tokens(begin, end) / tokens(rows.begin(), rows.end())};
+}
+
+// Ranks read the same files and compute the same things. If they do not, that is found out here.
+void Run::check_group() const {
+  const std::string own = run_settings_json(settings) + fingerprint() + fmt::format(" {}", steps_taken());
+  std::string of_root = own;
+  world().broadcast(of_root);
+  if (own != of_root)
+    fail("rank {} has other options, sentences or another {} than rank 0: give it the same files",
+         world().rank(), settings.run_path());
+}
+
+std::unique_ptr<FileLock> Run::lock(const Settings& settings) {
+  if (!world().is_root()) return nullptr;
+  return std::make_unique<FileLock>(
+      settings.run_path() + ".lock",
+      fmt::format("{} is being trained; wait, or give another --checkpoint", settings.run_path()));
+}
+
+TrainOptions Run::options() const {
+  const Index steps = total_steps();
+  return {.steps = steps,
+          .schedule = {.kind = schedule_from_name(settings.schedule),
+                       .peak = settings.learning_rate,
+                       .warmup = settings.warmup,
+                       .total = steps,
+                       .d_model = settings.d_model},
+          .validate_every = std::max<Index>(1, steps / settings.validations),
+          .record_every = std::max<Index>(1, steps / 1000),
+          .time_limit = settings.time_limit,
+          .shards = settings.shards,
+          .group = &world()};
+}
+
+void Run::advance(Index steps, const AttentionProbe* probe) {
+  TrainOptions options = this->options();
+  options.steps = std::min(options.steps, steps_taken() + steps);
+  options.progress = false;
+  attn::train(optimizer_, options,
+              {.loss = [&](Index batch) { return loss_of(batch, 0, probe); },
+               .shard_loss = [&](Index batch, Index shard) { return loss_of(batch, shard, probe); }},
+              history);
+}
+
+TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
+  const std::unique_ptr<FileLock> locked = lock(settings);
+  check_group();
+  const CatchSignals catch_signals;
+  world().when_lost([path = settings.run_path()] {
+    return std::filesystem::exists(path) ? fmt::format("go on from {} with `resume`", path)
+                                         : fmt::format("nothing had been saved as {} yet", path);
+  });
+  const TrainOptions options = this->options();
+  const Index steps = options.steps, every = options.validate_every;
   const auto after_step = [&](const TrainPoint& point) {
     if (point.step == every) early_look();
     if (point.step % every != 0) return;
-    save_run();                                 // before anything is printed: that can fail
+    save_run();  // before anything is printed: that can fail
+    if (!world().is_root()) return;
     if (on_terminal()) fmt::print("\r\033[K");  // the bar is drawn again below
     lesson.print("  step {:5}  validation {:.4f}   {}", point.step, history.validations.back().loss,
                  shortened(translator.translate(data.watched.source)));
   };
   attn::train(optimizer_, options,
-              {.loss = loss,
+              {.loss = [&](Index batch) { return loss_of(batch, 0); },
+               .shard_loss = [&](Index batch, Index shard) { return loss_of(batch, shard); },
                .validate = [&] { return translator.mean_loss(validation_); },
                .after_step = after_step,
                .interrupted = [] { return stop_signal != 0; }},
               history);
 
-  if (optimizer_.steps >= steps) {  // even if it was stopped at its very last step
-    save_weights();
-    std::filesystem::remove(settings.run_path());
-    return TrainEnd::finished;
-  }
-  save_run();
-  if (history.end == TrainEnd::time_limit) save_weights();
-  return history.end;
+  const bool finished = optimizer_.steps >= steps;  // even if it was stopped at its very last step
+  if (!finished) save_run();
+  world().when_lost(nullptr);
+  if (world().is_root() && (finished || history.end == TrainEnd::time_limit)) save_weights();
+  if (world().is_root() && finished) std::filesystem::remove(settings.run_path());
+  return finished ? TrainEnd::finished : history.end;
 }
 
 }  // namespace attn

@@ -5,7 +5,8 @@
 //
 // The batch of a step depends on seed and step alone, dropout draws from a generator whose state is saved,
 // and the optimizer's state is saved with the weights. So a run that was stopped ends with the same bits as
-// one that was not, on any number of threads.
+// one that was not, on any number of threads. With several shards (optim/shards.hpp) the dropout of each is a
+// function of seed, step and shard, and the number of processes does not matter either.
 //
 // There are two files. NAME.run.safetensors is an unfinished run, with all it needs to go on: written
 // at each validation and when the program is asked to stop (Ctrl-C, SIGTERM, SIGHUP), removed at the
@@ -15,6 +16,7 @@
 
 #include <memory>  // unique_ptr
 
+#include "core/atomic_file.hpp"
 #include "lessons/13_translator/data.hpp"
 #include "lessons/13_translator/translator.hpp"
 #include "lessons/support/lesson.hpp"
@@ -25,14 +27,18 @@ namespace attn {
 class Run {
  public:
   // Goes on with an unfinished run of the same settings, or else starts one. What would fail at the end or
-  // would replace something is refused now: a file that cannot be written or is not ours, and without
-  // settings.overwrite the work of other settings or sentences.
-  static std::unique_ptr<Run> begin(const Settings& settings);
+  // would replace something is refused now: a file that cannot be written or is not ours, a run that another
+  // program is training, and without settings.overwrite the work of other settings or sentences.
+  static std::unique_ptr<Run> begin(Settings settings);
   static std::unique_ptr<Run> start(const Settings& settings);
+  static std::unique_ptr<Run> start(const Settings& settings, Translator translator);  // from these weights
   static std::unique_ptr<Run> resume(const Settings& settings, Checkpoint file);
 
-  // Calls `early_look` at the first validation: to look at the model while it knows little.
+  // Calls `early_look` at the first validation: to look at the model while it knows little. Under mpirun
+  // every rank calls train, and only rank 0 prints and writes.
   TrainEnd train(Lesson& lesson, const std::function<void()>& early_look);
+  // Takes up to `steps` further steps, and nothing else: no file, no text.
+  void advance(Index steps, const AttentionProbe* probe = nullptr);
   Index total_steps() const;
   Index steps_taken() const { return optimizer_.steps; }
   int signal() const;  // that interrupted the training: 128 plus it is the exit code
@@ -45,7 +51,11 @@ class Run {
 
  private:
   Run(const Settings& settings, Dataset data, Translator translator);
+  static std::unique_ptr<FileLock> lock(const Settings& settings);  // rank 0 has it while it trains
+  void check_group() const;
   const std::vector<Index>& rows_of(Index batch);  // the pairs of a batch
+  StepLoss loss_of(Index batch, Index shard, const AttentionProbe* probe = nullptr);
+  TrainOptions options() const;
   void save_run() const;
   void save_weights() const;
   std::string fingerprint() const;  // of the training pairs

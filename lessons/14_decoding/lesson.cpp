@@ -490,6 +490,7 @@ int main(int argc, char** argv) {
         /// Chen et al., 2023) lets a small, quick model write a few words ahead. The large one then reads
         /// them all in one pass, as in training, keeps the words up to the first that it rejects, and
         /// replaces that one. The text has exactly the distribution of the large model, in fewer passes.
+        /// Lesson 19 does it.
         ///
         /// ## Check yourself
         ///

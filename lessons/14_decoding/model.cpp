@@ -1,6 +1,6 @@
 #include "lessons/14_decoding/model.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // max_element, sort
 #include <cmath>      // exp, log

@@ -1,6 +1,6 @@
 #include "lessons/14_decoding/pictures.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // max
 #include <cmath>      // round

@@ -71,10 +71,8 @@ double own_teacher(Lesson& lesson, const Text& text) {
   /// $$ loss = −1/T Σ_t log P(x_{t+1} | x_1 … x_t) $$
   lesson.say(
       "Our text: {} characters to learn from, {} kept back, {} different ones; with the special tokens of "
-      "every vocabulary (lesson 05) V is {}. The simplest model counts "
-      "which "
-      "character follows which, and sees no further back than one (a bigram model). That is the one to "
-      "beat:",
+      "every vocabulary (lesson 05) V is {}. The simplest model counts which character follows which, and "
+      "sees no further back than one (a bigram model). That is the one to beat:",
       grouped(std::ssize(text.training)), grouped(std::ssize(text.unseen)), text.characters(),
       text.vocabulary.size());
   const Tensor counts = count_pairs(text);
@@ -398,6 +396,7 @@ void what_it_looks_at(Lesson& lesson, const Gpt& model, const Text& text, double
   lesson.picture("attention.png", viz::heatmap_grid(grid), "Attention by layer",
                  "Nothing above the diagonal. Short vertical runs are characters in a row that all look back "
                  "at one position, often where a word begins.");
+  grid.options.title = "One head in full";
   lesson.picture("attention_head.png", viz::open_heatmap(grid, sharpest_name),
                  fmt::format("One head in full: {}", sharpest_name),
                  fmt::format("Of all heads it gives most to the character before ({:.0f}%). Follow a row to "
@@ -471,11 +470,9 @@ void prompting(Lesson& lesson, const Gpt& model, const Text& text) {
        {"Anna", "Ben", "Clara", "Daniel", "Emma", "Felix", "Grace", "Henry", "Lucy", "Max", "Nora", "Oscar"})
     same += chance(fmt::format("{} had a fox. One day ", name), std::string(name, 1)) / 12;
   lesson.say(
-      "Other questions need more of a model. `Emma had a fox. One day` goes on with `Emma` in all stories: a "
-      "name "
-      "has to be copied from the sentence before. Ours gives the right one of twelve {:.0f}% on average, "
-      "where "
-      "guessing has 8%.",
+      "Other questions need more of a model. `Emma had a fox. One day` goes on with `Emma` in all stories: "
+      "a name has to be copied from the sentence before. Ours gives the right one of twelve {:.0f}% on "
+      "average, where guessing would give it 8%.",
       same);
 
   /// Large models carry this far. GPT-2 was asked to translate or to summarise by a text that makes a
@@ -538,7 +535,8 @@ void sizes(Lesson& lesson, const Gpt& model, const Text& text) {
   /// | keys and values | for each head | for groups: GQA (Ainslie et al., 2023) |
   /// | biases | yes | no |
   ///
-  /// (GQA came with the larger models of Llama 2.)
+  /// (GQA came with the larger models of Llama 2.) Lesson 19 makes these changes one at a time, and
+  /// measures each.
   TransformerConfig config = own;
   config.norm = NormKind::rms;
   config.positions = Positions::rope;

@@ -1,17 +1,19 @@
 #include "lessons/15_gpt/published.hpp"
 
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <algorithm>  // min
+#include <cmath>      // exp
 #include <iterator>   // ssize
 #include <optional>   // optional
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
-#include "core/text.hpp"  // character_at
+#include "core/text.hpp"  // character_at, read_file
 #include "lessons/support/output.hpp"
 #include "lessons/support/published.hpp"
 #include "nn/decode.hpp"
+#include "nn/quantise.hpp"
 
 namespace attn {
 namespace {
@@ -64,13 +66,40 @@ class Stream {
   std::string waiting_;
 };
 
+// exp of the mean surprise at each next token: among how many equally likely ones it has to guess, so to say.
+double perplexity(const Gpt& model, const std::vector<int>& ids) {
+  const NoGrad no_grad;
+  double surprise = 0;
+  Index count = 0;
+  const Index window = std::min<Index>(model.config.max_length, 256), last = std::ssize(ids) - 1;
+  for (Index begin = 0; begin < last; begin += window) {
+    const Index T = std::min(window, last - begin);
+    const auto from = ids.begin() + begin;
+    const IntTensor reads({1, T}, {from, from + T}), writes({1, T}, {from + 1, from + T + 1});
+    surprise += double(T) * cross_entropy(model(reads), writes).item();
+    count += T;
+  }
+  return std::exp(surprise / double(count));
+}
+
+// What rounding to int8 costs, on a text.
+void compare_perplexities(Gpt& model, const Tokenizer& tokenizer, const fs::path& file) {
+  const std::vector<int> ids = tokenizer.for_model(tokenizer.encode(read_file(file)));
+  if (std::ssize(ids) < 2) fail("{}: it has {} tokens, and at least 2 are needed", file.string(), ids.size());
+  const double exact = perplexity(model, ids);
+  quantise(model);
+  const double rounded = perplexity(model, ids);
+  fmt::print("perplexity of {} tokens: {:.3f} with float weights, {:.3f} with int8 ({:+.2f}%)\n", ids.size(),
+             exact, rounded, 100 * (rounded / exact - 1));
+}
+
 }  // namespace
 
 int continue_text(int argc, char** argv) {
   return run_program("15_gpt", [&] {
     PublishedOptions standard;
     SampleOptions sampling{.end = -1, .max_length = 200, .temperature = 0.8, .top_p = 0.95};
-    fs::path tokenizer_file;
+    fs::path tokenizer_file, text_file;
     Options options("15_gpt --weights DIR [\"the beginning of a text\"] [options]",
                     "Goes on with a text, by a published GPT-2 or Llama, or a model of llama2.c.");
     options.add("--tokens", &sampling.max_length,
@@ -81,9 +110,17 @@ int continue_text(int argc, char** argv) {
     options.add("--top-p", &sampling.top_p,
                 {.value = "P", .help = "of the likeliest that together reach P", .at_most = 1});
     options.add("--tokenizer", &tokenizer_file, {.value = "FILE", .help = "if it is not beside the weights"});
+    options.add("--perplexity", &text_file,
+                {.value = "FILE",
+                 .help = "only measure how well it predicts this text, with float and with int8 weights"});
     const std::string prompt = standard.parse(options, argc, argv);
 
-    const auto [model, tokenizer] = load(standard.weights, tokenizer_file);
+    auto [model, tokenizer] = load(standard.weights, tokenizer_file);
+    if (!text_file.empty()) {
+      compare_perplexities(model, *tokenizer, text_file);
+      return 0;
+    }
+    if (standard.int8) quantise(model);
     const Pieces& pieces = tokenizer->pieces();
     std::vector<int> ids = tokenizer->for_model(tokenizer->encode(prompt));
     if (ids.empty()) ids.push_back(std::max(pieces.find("<|endoftext|>"), 0));  // how GPT-2's texts begin

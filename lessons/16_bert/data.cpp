@@ -122,4 +122,25 @@ std::vector<const Example*> all_of(const std::vector<Example>& examples) {
   return all;
 }
 
+PairInput draw_pairs(const Stories& pairs, Index B, Index first, Index end, Rng& rng) {
+  const auto any_story = [&] { return first + rng.below(end - first); };
+  std::vector<std::vector<int>> rows, segments;
+  std::vector<int> labels;
+  for (Index b = 0; b < B; ++b) {
+    const Index story = any_story();
+    const bool follows = rng.uniform() < 0.5;
+    Index other = story;
+    while (!follows && other == story) other = any_story();
+    const auto& sentences = pairs.stories[other];
+    const Index place = follows ? 1 : rng.below(std::ssize(sentences));
+    const std::vector<int>& second = sentences[std::min(place, std::ssize(sentences) - 1)];
+    std::vector<int> row = pairs.stories[story][0], segment;  // both sentences have [CLS] and [SEP]
+    row.insert(row.end(), second.begin() + 1, second.end());  // one [CLS] is enough
+    int separators = 0;                                       // a word's segment is how many stand before it
+    for (const int token : row) segment.push_back(separators), separators += token == pairs.words.sep;
+    rows.push_back(row), segments.push_back(segment), labels.push_back(follows ? 1 : 0);
+  }
+  return {pad_batch(rows), pad_batch(segments).ids, IntTensor({B}, labels)};
+}
+
 }  // namespace attn

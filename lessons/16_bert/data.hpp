@@ -42,6 +42,13 @@ struct Stories {
 };
 Stories load_stories(Index count, std::uint64_t seed);
 
+struct PairInput {
+  Tokens tokens;               // (B, T)
+  IntTensor segments, labels;  // (B, T) of 0 and 1; (B): 1 if it really followed
+};
+// The opening of a story, one of `first` to `end`, and what followed or a sentence of another, in one row.
+PairInput draw_pairs(const Stories& pairs, Index B, Index first, Index end, Rng& rng);
+
 // Batches, padded.
 Tokens tokens_of(const std::vector<const Example*>& examples);     // (B, T)
 IntTensor labels_of(const std::vector<const Example*>& examples);  // (B)

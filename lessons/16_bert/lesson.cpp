@@ -21,9 +21,9 @@
 #include "lessons/16_bert/pictures.hpp"
 #include "lessons/16_bert/published.hpp"
 #include "lessons/16_bert/race.hpp"
+#include "lessons/16_bert/sides.hpp"
 #include "lessons/support/lesson.hpp"
 #include "lessons/support/published.hpp"
-#include "nn/gpt.hpp"
 
 using namespace attn;
 
@@ -75,8 +75,7 @@ double loss_of_gaps(const Tensor& logits, const IntTensor& targets) {  // (B, T,
 void making_gaps(Lesson& lesson, const Data& data) {
   lesson.say(
       "The text is opinions on films and plays, such as `although the film was very boring, we loved the "
-      "song`; "
-      "there are {} to learn from.",
+      "song`; there are {} to learn from.",
       grouped(std::ssize(data.training)));
   /// Take a sentence, put [CLS] in front (*classification*: a position to gather what the sentence means) and
   /// [SEP] (*separator*) at its end, and choose 15% of its words. If all of them became [MASK], the model
@@ -130,33 +129,6 @@ void making_gaps(Lesson& lesson, const Data& data) {
       "before training the loss is {:.3f}, and {:.3f} if the gaps are cut out and measured alone: no other "
       "word counts; blind guessing among {} words costs {:.3f}",
       of_all, of_gaps, data.words.vocabulary.size(), std::log(double(data.words.vocabulary.size())));
-}
-
-struct PairInput {
-  Tokens tokens;               // (B, T)
-  IntTensor segments, labels;  // (B, T) of 0 and 1; (B): 1 if it really followed
-};
-
-// The opening of a story and what followed, or a sentence of another story, in one row.
-PairInput draw_pairs(const Stories& pairs, Index B, Index first, Index end, Rng& rng) {
-  const auto any_story = [&] { return first + rng.below(end - first); };
-  std::vector<std::vector<int>> rows, segments;
-  std::vector<int> labels;
-  for (Index b = 0; b < B; ++b) {
-    const Index story = any_story();
-    const bool follows = rng.uniform() < 0.5;
-    Index other = story;
-    while (!follows && other == story) other = any_story();
-    const auto& sentences = pairs.stories[other];
-    const Index place = follows ? 1 : rng.below(std::ssize(sentences));
-    const std::vector<int>& second = sentences[std::min(place, std::ssize(sentences) - 1)];
-    std::vector<int> row = pairs.stories[story][0], segment;  // both sentences have [CLS] and [SEP]
-    row.insert(row.end(), second.begin() + 1, second.end());  // one [CLS] is enough
-    int separators = 0;                                       // a word's segment is how many stand before it
-    for (const int token : row) segment.push_back(separators), separators += token == pairs.words.sep;
-    rows.push_back(row), segments.push_back(segment), labels.push_back(follows ? 1 : 0);
-  }
-  return {pad_batch(rows), pad_batch(segments).ids, IntTensor({B}, labels)};
 }
 
 /// ## Did it follow? Segments and [CLS]
@@ -216,75 +188,6 @@ Bert pretrain(Lesson& lesson, const Data& data, std::vector<double>& curve) {
   return model;
 }
 
-Gpt train_causal(Lesson& lesson, const Data& data) {
-  Rng init(lesson.seed);
-  const Gpt model(
-      gpt_config({.vocabulary = data.words.vocabulary.size(), .d_model = 64, .layers = 2, .max_length = 48}),
-      init);
-  const std::uint64_t base = lesson.seed * 1000003;
-  fit(parameters_of(model), "causal LM", lesson.fast ? 100 : 160, 4e-3, [&](Index batch) {
-    Rng rng(base + std::uint64_t(batch));
-    const Tokens tokens = tokens_of(pick(data.training, lesson.fast ? 16 : 32, rng.bits64()));
-    const Index B = tokens.ids.shape()[0], T = tokens.ids.shape()[1];
-    IntTensor targets({B, T});
-    for (Index b = 0; b < B; ++b)
-      for (Index t = 0; t < T; ++t)
-        targets(b, t) = t + 1 < tokens.lengths[b] ? tokens.ids(b, t + 1) : not_asked;
-    return StepLoss{cross_entropy(model(tokens, {.training = true}), targets, {.ignore = not_asked}), B * T};
-  });
-  return model;
-}
-
-// Probabilities of all words for the gap at `place`: by BERT, which reads on, and by GPT, which cannot.
-std::vector<double> fill(const Bert& model, const Words& words, std::vector<int> ids, Index place) {
-  const NoGrad no_grad;
-  ids[place] = words.mask;
-  const Tensor p = softmax(model.mlm_logits(model(ids)));  // (1, T, V)
-  const real* row = p.data() + place * p.size(2);
-  return {row, row + p.size(2)};
-}
-std::vector<double> fill(const Gpt& model, const Words&, const std::vector<int>& ids, Index place) {
-  const NoGrad no_grad;
-  const Tensor p = softmax(model(ids));  // (1, T, V): row t is for place t + 1
-  const real* row = p.data() + (place - 1) * p.size(2);
-  return {row, row + p.size(2)};
-}
-
-struct Sides {
-  double both = 0, left = 0;  // mean surprise in nats
-};
-
-// One gap in each unseen sentence, at a random position.
-Sides compare_sides(const Data& data, const Bert& bert, const Gpt& gpt, Index sentences) {
-  Sides sides;
-  Rng rng(77);
-  for (Index i = 0; i < sentences; ++i) {
-    const std::vector<int>& ids = data.test[i].ids;
-    const Index place = 1 + rng.below(std::ssize(ids) - 2);
-    const Index word = ids[place];
-    sides.both -= std::log(fill(bert, data.words, ids, place)[word]) / double(sentences);
-    sides.left -= std::log(fill(gpt, data.words, ids, place)[word]) / double(sentences);
-  }
-  return sides;
-}
-
-double largest_change(const std::vector<double>& a, const std::vector<double>& b) {
-  double largest = 0;
-  for (Index i = 0; i < std::ssize(a); ++i) largest = std::max(largest, std::fabs(a[i] - b[i]));
-  return largest;
-}
-
-std::vector<viz::Token> best_words(const std::vector<double>& p, const Words& words, int color) {
-  std::vector<int> order(p.size());
-  for (Index i = 0; i < std::ssize(order); ++i) order[i] = int(i);
-  const auto more = [&](int a, int b) { return p[a] > p[b]; };
-  std::stable_sort(order.begin(), order.end(), more);
-  std::vector<viz::Token> tokens;
-  for (int i = 0; i < 6; ++i)
-    tokens.emplace_back(words.vocabulary.token(order[i]), color, fmt::format("{:.2f}", p[order[i]]));
-  return tokens;
-}
-
 /// ## A gap filled both ways
 ///
 /// Now BERT is pre-trained on the opinions, by gaps alone. Beside it, a causal model of the same size (a GPT
@@ -305,7 +208,7 @@ Bert both_ways(Lesson& lesson, const Data& data) {
   for (Index i = 0; i < 20; ++i) start += curve[i] / 20, end += curve[curve.size() - 1 - i] / 20;
   lesson.claim(end < 0.8 * start, "the loss fell from {:.2f} to {:.2f} nats per gap", start, end);
 
-  const Gpt gpt = train_causal(lesson, data);
+  const Gpt gpt = train_causal(data, lesson.fast, lesson.seed);
   const std::vector<std::string> sentence = {"although", "the",   "film", "was",  "boring", ",",
                                              "we",       "loved", "the",  "song", "."};
   const Index place = 1;  // of the gap; 0 is [CLS]
@@ -349,30 +252,6 @@ Bert both_ways(Lesson& lesson, const Data& data) {
   return bert;
 }
 
-// The scores of one way to a classifier, one for each draw of labels.
-struct Entry {
-  std::string name;
-  Index parameters;
-  std::vector<Score> scores = {};
-
-  double mean(double Score::*part) const {
-    double sum = 0;
-    for (const Score& score : scores) sum += score.*part / double(scores.size());
-    return sum;
-  }
-  std::string range() const {
-    const auto [low, high] = std::minmax_element(
-        scores.begin(), scores.end(), [](const Score& a, const Score& b) { return a.all < b.all; });
-    return fmt::format("{:.0f} to {:.0f}", low->all, high->all);
-  }
-  std::vector<std::string> row() const {
-    const auto percent = [&](double Score::*part) { return fmt::format("{:.1f}%", mean(part)); };
-    return {name,    grouped(parameters),  percent(&Score::all),
-            range(), percent(&Score::one), percent(&Score::two)};
-  }
-};
-const std::vector<std::string> race_header = {"", "parameters", "right", "range", "one opinion", "two"};
-
 /// ## Fine-tuned, frozen, from scratch, distilled
 ///
 /// Now a task: is the opinion positive? Only a few hundred sentences have a label. A new head with two
@@ -384,7 +263,7 @@ const std::vector<std::string> race_header = {"", "parameters", "right", "range"
 /// - *frozen*: pre-trained, and only the head learns;
 /// - *fine-tuned*: pre-trained, and everything goes on learning.
 ///
-/// Each takes part five times, with different labelled sentences and a different initial head. Most sentences
+/// Each is run five times, with different labelled sentences and a different initial head. Most sentences
 /// have two opinions that differ: in `the film was dull but we loved the song` the last one counts, in `the
 /// film was dull although we loved the song` the first. The same words, two labels: there a bag of words can
 /// only guess.
@@ -421,8 +300,7 @@ Entry fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
   }
   lesson.say(
       "With {} labels, right on {} unseen sentences: the mean over the draws and their range, and the mean "
-      "for "
-      "sentences with one opinion and with two.",
+      "for sentences with one opinion and with two.",
       few, data.test.size());
   lesson.table(race_header, {bag.row(), scratch.row(), frozen.row(), tuned.row()});
   if (lesson.fast) {
@@ -431,8 +309,7 @@ Entry fine_tuning(Lesson& lesson, const Data& data, const Bert& pretrained) {
     lesson.claim(tuned.mean(&Score::all) > bag.mean(&Score::all) + 2 &&
                      tuned.mean(&Score::two) > scratch.mean(&Score::two) + 2,
                  "pre-training buys word order: with two opinions the fine-tuned model is right on {:.1f}%, "
-                 "the bag of "
-                 "words on {:.1f}% and the model from scratch on {:.1f}%",
+                 "the bag of words on {:.1f}% and the model from scratch on {:.1f}%",
                  tuned.mean(&Score::two), bag.mean(&Score::two), scratch.mean(&Score::two));
   }
   /// With one opinion, counting words is enough, and little is left to win: the labels say which words are
@@ -549,8 +426,7 @@ void distil_pretraining(Lesson& lesson, const Data& data, const Bert& teacher, c
                  100 * accuracy[1] / accuracy[0]);
   lesson.say(
       "The teacher's part in it: {:+.2f} nats per gap and {:+.1f} points of accuracy, where the draws of one "
-      "model "
-      "differ by several points.",
+      "model differ by several points.",
       losses[1] - losses[2], accuracy[1] - accuracy[2]);
 
   /// DistilBERT itself kept 97% of BERT's score on a set of nine tasks with 40% fewer parameters, and is
@@ -711,12 +587,10 @@ int main(int argc, char** argv) {
             {{"In mask_tokens, ask for every ordinary word, not only for the chosen ones.",
               "The loss is much lower at once (and a claim fails): most answers can be read off the input."},
              {"In plain_opinions (data.cpp), let sentences with `not` pass.",
-              "The gaps are filled about as well, but every classifier is near a coin toss, and the claim on "
-              "word "
-              "order fails: what `not` turns around takes more labels than there are."},
+              "The gaps are filled about as well, but every classifier is near a coin toss, and the claim "
+              "on word order fails: what `not` turns around takes more labels than there are."},
              {"In fine_tuning, set few to 800.",
               "The bag of words stays where it is: more labels do not teach it order. The fine-tuned model "
-              "gains "
-              "three points, all on sentences with two opinions."}});
+              "gains three points, all on sentences with two opinions."}});
       });
 }

@@ -1,6 +1,6 @@
 #include "lessons/16_bert/pictures.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <iterator>  // ssize
 

@@ -1,12 +1,13 @@
 #include "lessons/16_bert/published.hpp"
 
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <iterator>  // ssize
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "lessons/support/published.hpp"
+#include "nn/quantise.hpp"
 
 namespace attn {
 
@@ -22,8 +23,9 @@ int fill_gaps(int argc, char** argv) {
     if (text.empty()) throw UsageError("a text with [MASK] in it is missing");
 
     PublishedModel files(standard.weights);
-    const Bert model = files.bert();
+    Bert model = files.bert();
     say_unused(files);
+    if (standard.int8) quantise(model);
     const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(standard.weights);
     const std::vector<int> ids = tokenizer->for_model(tokenizer->encode(text));
     if (std::ssize(ids) > model.config.max_length)

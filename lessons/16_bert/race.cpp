@@ -1,10 +1,13 @@
 #include "lessons/16_bert/race.hpp"
 
-#include <algorithm>  // copy, max
+#include <fmt/core.h>  // format
+
+#include <algorithm>  // copy, max, minmax_element
 #include <cmath>      // exp
 #include <iterator>   // ssize
 
 #include "core/autograd.hpp"
+#include "lessons/support/lesson.hpp"  // grouped
 
 namespace attn {
 namespace {
@@ -164,6 +167,24 @@ double share_right(const Tensor& logits, const IntTensor& labels) {
     right += best[i] == labels[i] ? 1 : 0;
   }
   return right / asked;
+}
+
+double Entry::mean(double Score::*part) const {
+  double sum = 0;
+  for (const Score& score : scores) sum += score.*part / double(scores.size());
+  return sum;
+}
+
+std::string Entry::range() const {
+  const auto [low, high] = std::minmax_element(scores.begin(), scores.end(),
+                                               [](const Score& a, const Score& b) { return a.all < b.all; });
+  return fmt::format("{:.0f} to {:.0f}", low->all, high->all);
+}
+
+std::vector<std::string> Entry::row() const {
+  const auto percent = [&](double Score::*part) { return fmt::format("{:.1f}%", mean(part)); };
+  return {name,    grouped(parameters),  percent(&Score::all),
+          range(), percent(&Score::one), percent(&Score::two)};
 }
 
 }  // namespace attn

@@ -54,6 +54,19 @@ Score score_of(const Tuned& tuned, const Data& data);
 // Logistic regression on how often each word occurs, wherever it stands.
 Score bag_of_words(const std::vector<Example>& labelled, const Data& data);
 
+// The scores of one way to a classifier, one for each draw of labels, as a row of a table.
+struct Entry {
+  std::string name;
+  Index parameters;
+  std::vector<Score> scores = {};
+
+  double mean(double Score::*part) const;
+  std::string range() const;
+  std::vector<std::string> row() const;
+};
+inline const std::vector<std::string> race_header = {"",      "parameters",  "right",
+                                                     "range", "one opinion", "two"};
+
 double share_right(const Tensor& logits, const IntTensor& labels);
 
 }  // namespace attn

@@ -1,6 +1,6 @@
 #include "lessons/17_t5/data.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <iterator>  // ssize
 

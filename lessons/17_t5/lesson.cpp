@@ -6,19 +6,17 @@
 ///
 /// Letters for sizes: B texts in a batch, S tokens that the encoder reads, T that the decoder writes, C
 /// channels, V the size of the vocabulary.
-#include <algorithm>  // count, find, max_element
+#include <algorithm>  // count, find
 #include <cmath>      // fabs, log
 #include <iterator>   // ssize
-#include <map>        // map
 
 #include "core/autograd.hpp"
+#include "core/viz/tokens.hpp"
 #include "lessons/17_t5/data.hpp"
 #include "lessons/17_t5/published.hpp"
+#include "lessons/17_t5/tasks.hpp"
 #include "lessons/support/lesson.hpp"
 #include "lessons/support/published.hpp"
-#include "nn/decode.hpp"
-#include "nn/t5.hpp"
-#include "nn/text/batching.hpp"
 #include "optim/trainer.hpp"
 
 using namespace attn;
@@ -208,77 +206,6 @@ void relative_bias(Lesson& lesson) {
       last_begins(true, 15), last_begins(false, 31));
 }
 
-struct Example {
-  std::vector<int> input, target;  // both end with <eos>
-};
-using Examples = std::vector<Example>;
-
-// The words of all texts, the prefixes and the sentinels.
-struct Tasks {
-  WordVocabulary vocabulary;
-  CorruptionOptions corruption;
-};
-
-Tasks make_tasks() {
-  Rng rng(1);
-  std::string all = "fill: who: sound:";
-  for (int n = 0; n < 1000; ++n) all += " " + random_text(Part::training, rng).text;
-  Tasks tasks{WordVocabulary::learn({all}, {"<X>", "<Y>", "<Z>", "<U>", "<V>", "<W>"}), {}};
-  tasks.corruption = {.first_sentinel = tasks.vocabulary.special("<X>"), .sentinels = 6};
-  return tasks;
-}
-
-// The task is in the prefix, and nowhere else.
-Example with_prefix(const Tasks& tasks, const char* prefix, const std::vector<int>& input,
-                    const std::vector<int>& target) {
-  Example example{tasks.vocabulary.encode(prefix), target};
-  example.input.insert(example.input.end(), input.begin(), input.end());
-  example.input.push_back(Vocabulary::eos);
-  example.target.push_back(Vocabulary::eos);
-  return example;
-}
-Example fill(const Tasks& tasks, const PetText& pet, Rng& rng) {
-  const Corrupted corrupted = corrupt_spans(tasks.vocabulary.encode(pet.text), tasks.corruption, rng);
-  return with_prefix(tasks, "fill:", corrupted.input, corrupted.target);
-}
-Example who(const Tasks& tasks, const PetText& pet) {
-  const WordVocabulary& words = tasks.vocabulary;
-  return with_prefix(tasks, "who:", words.encode(pet.text), words.encode(children()[pet.child].name));
-}
-Example sound(const Tasks& tasks, const Animal& animal) {
-  const WordVocabulary& words = tasks.vocabulary;
-  return with_prefix(tasks, "sound:", words.encode(animal.name), words.encode(animal.sound));
-}
-constexpr Index asked_animals = 8;  // of the others, training never asks the sound
-
-Tokens rectangle(const Examples& examples, std::vector<int> Example::*side) {  // (B, T)
-  std::vector<std::vector<int>> sequences;
-  for (const Example& example : examples) sequences.push_back(example.*side);
-  return pad_batch(sequences);
-}
-
-// What the decoder says at each place, when all before that place is given: (B, T, V).
-Tensor logits_of(const Transformer& model, const Examples& examples, const Context& context = {}) {
-  const Tokens source = rectangle(examples, &Example::input), target = rectangle(examples, &Example::target);
-  return model(source, {shift_right(target.ids, Vocabulary::bos), target.lengths}, context);
-}
-
-std::vector<std::vector<int>> answers(const Transformer& model, const Examples& examples) {
-  const NoGrad no_grad;
-  TransformerWriter writer(model, rectangle(examples, &Example::input));
-  return greedy(writer, {.max_length = 20});  // without the <eos>
-}
-
-Index count_right(const std::vector<std::vector<int>>& written, const Examples& examples) {
-  Index right = 0;
-  for (Index n = 0; n < std::ssize(examples); ++n) {
-    std::vector<int> target = examples[n].target;
-    target.pop_back();
-    right += written[n] == target;
-  }
-  return right;
-}
-
 History train_t5(const Lesson& lesson, const Transformer& model, const Tasks& tasks, Index steps, Rng& rng) {
   Adam optimizer(parameters_of(model));
   const Context context{.training = true, .rng = &rng};
@@ -296,46 +223,6 @@ History train_t5(const Lesson& lesson, const Transformer& model, const Tasks& ta
   };
   const Schedule schedule{.kind = ScheduleKind::cosine, .peak = 1.8e-3, .warmup = 30, .total = steps};
   return train(optimizer, {.steps = steps, .schedule = schedule, .label = "T5"}, {.loss = one_step});
-}
-
-// Of the missing words (sentinels and <eos> do not count), how many are the model's first choice, and how
-// many would be right if the commonest of them were always said.
-struct Accuracy {
-  double model, commonest;
-};
-Accuracy accuracy_on(const Transformer& model, const WordVocabulary& vocabulary, const Examples& fills) {
-  const NoGrad no_grad;
-  const IntTensor target = rectangle(fills, &Example::target).ids;
-  const IntTensor said = argmax(logits_of(model, fills));
-  Index words = 0, right = 0;
-  std::vector<Index> counts(vocabulary.size(), 0);
-  for (Index i = 0; i < target.numel(); ++i) {
-    if (vocabulary.is_special(target[i])) continue;
-    ++words;
-    ++counts[target[i]];
-    right += said[i] == target[i];
-  }
-  const double all = double(words);
-  return {double(right) / all, double(*std::max_element(counts.begin(), counts.end())) / all};
-}
-
-// What is written for each hole, by its sentinel.
-std::map<int, std::vector<int>> by_hole(const WordVocabulary& vocabulary, const std::vector<int>& written) {
-  std::map<int, std::vector<int>> holes;
-  int last = Vocabulary::unk;
-  for (const int token : written) {
-    if (vocabulary.is_special(token))
-      holes[last = token] = {};
-    else
-      holes[last].push_back(token);
-  }
-  return holes;
-}
-
-bool filled_right(const WordVocabulary& vocabulary, const std::vector<int>& written,
-                  const std::vector<int>& target, int sentinel) {
-  const auto holes = by_hole(vocabulary, written);
-  return holes.count(sentinel) && holes.at(sentinel) == by_hole(vocabulary, target)[sentinel];
 }
 
 /// ## One small T5, three tasks
@@ -422,8 +309,7 @@ void small_t5(Lesson& lesson) {
                  who_right, asked, asked_animals);
   lesson.say(
       "Training never asks for the sounds of the other four animals, though they occur in the texts. Of "
-      "these it "
-      "knows {}: a fact that holes can draw on is not yet one that a question can.",
+      "these it knows {}: a fact that holes can draw on is not yet one that a question can.",
       never_asked);
 
   const Example& example = fills[shown];

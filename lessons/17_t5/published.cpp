@@ -1,6 +1,6 @@
 #include "lessons/17_t5/published.hpp"
 
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <iterator>  // ssize
 
@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "lessons/support/published.hpp"
 #include "nn/decode.hpp"
+#include "nn/quantise.hpp"
 
 namespace attn {
 
@@ -25,8 +26,9 @@ int do_task(int argc, char** argv) {
     if (text.empty()) throw UsageError("a text is missing, such as \"summarize: …\"");
 
     PublishedModel files(standard.weights);
-    const Transformer model = files.t5();
+    Transformer model = files.t5();
     say_unused(files);
+    if (standard.int8) quantise(model);
     const std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(standard.weights);
     beam.start = std::max(tokenizer->pieces().find("<pad>"), 0);  // T5 begins with it
     beam.end = tokenizer->pieces().at("</s>");

@@ -141,8 +141,7 @@ void online_softmax(Lesson& lesson) {
   const std::vector<double> alive = {0.0, 1.0, 0.1, 0.0, 0.0, 0.2};  // one value per word
   lesson.say(
       "`it` looks at six words, two at a time; each hands over one number, how alive it is. `× before` is "
-      "what all "
-      "that was read before shrinks by, `× tile` what the new tile shrinks by:");
+      "what all that was read before shrinks by, `× tile` what the new tile shrinks by:");
   std::vector<std::vector<std::string>> rows;
   Part row;
   for (Index begin = 0; begin < 6; begin += 2) {
@@ -559,7 +558,7 @@ void further_ways(Lesson& lesson) {
   const double reserved = double(users * most);
   lesson.claim(
       paged < 1.1 * tokens && reserved > 2 * tokens,
-      "of {} users with texts of up to {} tokens, reserved room is used to {:.0f}%, pages of {} to {:.0f}%",
+      "{} users with texts of up to {} tokens: reserved room is {:.0f}% full, pages of {} tokens {:.0f}%",
       users, viz::format_fixed(double(most), 0), 100 * tokens / reserved, page, 100 * tokens / paged);
 
   /// ## What each buys

@@ -1,6 +1,6 @@
 #include "lessons/coach/advice.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <regex>    // regex_replace
 #include <sstream>  // istringstream

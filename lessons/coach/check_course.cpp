@@ -1,6 +1,6 @@
 #include "lessons/coach/check_course.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>  // getpid
 
 #include <cstdio>   // sscanf

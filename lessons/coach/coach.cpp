@@ -1,5 +1,5 @@
 // build/coach: the exercises from the learner's side. `make start`, `make check` and so on only call it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <signal.h>  // sigaction
 
 #include <cstdio>    // fputs

@@ -62,7 +62,7 @@ ANSWERS := $(EXERCISES:%=$(G)/exercise/%) $(EXERCISES:%=$(G)/solution/%)
 
 # The program that the learner talks to. It runs the compiler itself, with the flags above.
 COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,advice check_course coach compile course sandbox watcher) \
-                 $(patsubst %,build/obj/%.o,core/atomic_file core/text lessons/support/options \
+                 $(patsubst %,build/obj/%.o,core/atomic_file core/text lessons/support/bounds lessons/support/options \
                    lessons/support/output)
 build/obj/lessons/coach/compile.o: CPPFLAGS += -DCOACH_COMPILE='"$(LEARNER_COMPILE)"' \
                                    -DCOACH_LINK='"$(LEARNER_LINK)"' -DCOACH_LIBS='"$(LEARNER_LIBS)"'

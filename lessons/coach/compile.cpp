@@ -1,6 +1,6 @@
 #include "lessons/coach/compile.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <signal.h>    // kill
 #include <sys/wait.h>  // WEXITSTATUS
 #include <unistd.h>    // getpid

@@ -1,6 +1,6 @@
 #include "lessons/coach/crash.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <signal.h>    // SIGKILL
 #include <sys/wait.h>  // WIFSIGNALED
 

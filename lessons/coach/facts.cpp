@@ -1,6 +1,6 @@
 #include "lessons/coach/facts.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/time.h>  // setitimer
 #include <sys/wait.h>  // waitpid
 #include <unistd.h>    // fork, pipe

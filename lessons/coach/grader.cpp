@@ -7,13 +7,14 @@
 //
 // The same code, linked with the learner's file, is PROGRAM, which only ever answers (answering.hpp).
 #include <fcntl.h>  // open
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/wait.h>  // waitpid
 #include <unistd.h>    // fork, pipe, alarm
 
 #include <algorithm>  // find
 #include <cstdio>     // fputs
 #include <fstream>    // ofstream
+#include <sstream>    // istringstream
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"

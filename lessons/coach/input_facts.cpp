@@ -1,11 +1,11 @@
 // Which inputs are answered wrongly: a condition on the arguments that splits right from wrong exactly.
-#include <fmt/format.h>
+#include "lessons/coach/facts.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>  // adjacent_find
 #include <cmath>      // abs
 #include <optional>   // optional
-
-#include "lessons/coach/facts.hpp"
 
 namespace coach {
 namespace {

@@ -1,10 +1,10 @@
 // Lists whose length is wrong, and numbers in another shape.
-#include <fmt/format.h>
+#include "lessons/coach/facts.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>  // includes, sort
 #include <cstdlib>    // abs
-
-#include "lessons/coach/facts.hpp"
 
 namespace coach {
 

@@ -1,6 +1,6 @@
 #include "lessons/coach/mutants.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // any_of, find, search
 #include <cctype>     // isalnum

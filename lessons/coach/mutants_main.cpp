@@ -1,5 +1,5 @@
 // mutants lessons/06_self_attention > build/graded/mistakes/06_self_attention.hpp
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include "lessons/coach/mutants.hpp"
 

@@ -1,12 +1,13 @@
 // How wrong numbers are related to the right ones: by a factor, an order, a sum, an argument. A relation
 // counts only if it holds for every wrong part.
-#include <fmt/format.h>
+#include "lessons/coach/facts.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>  // sort, is_permutation
 #include <cmath>      // abs, exp, log
 #include <numeric>    // accumulate
 
-#include "lessons/coach/facts.hpp"
 #include "lessons/coach/show.hpp"
 
 namespace coach {

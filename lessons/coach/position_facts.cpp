@@ -1,10 +1,10 @@
 // Where in a result the wrong numbers lie: a pattern of places that covers them all, in every wrong answer.
-#include <fmt/format.h>
+#include "lessons/coach/facts.hpp"
+
+#include <fmt/core.h>
 
 #include <cmath>     // abs, isfinite
 #include <optional>  // optional
-
-#include "lessons/coach/facts.hpp"
 
 namespace coach {
 namespace {

@@ -16,6 +16,7 @@
 
 #include <cerrno>    // EPERM
 #include <chrono>    // steady_clock
+#include <cmath>     // INFINITY
 #include <iterator>  // ssize
 #include <utility>   // exchange
 

@@ -8,7 +8,7 @@
 #include <string>  // string
 #include <vector>  // vector
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace coach {
 

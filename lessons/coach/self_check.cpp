@@ -1,6 +1,6 @@
 #include "lessons/coach/self_check.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>      // has_single_bit
 #include <cmath>    // frexp, ldexp, nearbyint

@@ -5,6 +5,8 @@
 // with it on every input, they are told: "It behaves as if epsilon were 0".
 #pragma once
 
+#include <cmath>  // sqrt
+
 #include "core/ops.hpp"
 #include "lessons/coach/value.hpp"
 

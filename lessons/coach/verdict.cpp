@@ -1,8 +1,9 @@
 #include "lessons/coach/verdict.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <fstream>  // ifstream
+#include <sstream>  // istringstream
 
 #include "core/text.hpp"  // wrapped
 

@@ -3,18 +3,19 @@
 #include <cxxabi.h>        // __cxa_current_exception_type, __cxa_demangle
 #include <dlfcn.h>         // dladdr, dlsym
 #include <execinfo.h>      // backtrace
-#include <fmt/format.h>    // format
+#include <fmt/core.h>      // format
 #include <signal.h>        // sigaction
 #include <sys/resource.h>  // setrlimit
 #include <sys/time.h>      // setitimer
 #include <sys/wait.h>      // waitpid
 #include <unistd.h>        // fork, pipe, write
 
-#include <atomic>   // atomic
-#include <cstdio>   // snprintf
-#include <cstdlib>  // abort, atexit
-#include <cstring>  // strrchr
-#include <fstream>  // ifstream
+#include <algorithm>  // copy
+#include <atomic>     // atomic
+#include <cstdio>     // snprintf
+#include <cstdlib>    // abort, atexit
+#include <cstring>    // strrchr
+#include <fstream>    // ifstream
 
 namespace {
 
@@ -34,6 +35,12 @@ extern "C" void note_throw(void* exception, void* type, void (*destroy)(void*)) 
   original(exception, type, destroy);
   std::abort();
 }
+
+// What the checks of the standard library call (--checked). Its own prints a line and aborts; ours leaves it
+// to on_crash to say one sentence.
+namespace std {
+[[noreturn]] void __glibcxx_assert_fail(const char*, int, const char*, const char*) noexcept { abort(); }
+}  // namespace std
 
 namespace attn::mine {
 namespace {

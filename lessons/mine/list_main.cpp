@@ -1,5 +1,5 @@
 // build/mine/list: what `make mine` says. It compiles nothing, so it answers at once.
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <map>  // map
 
@@ -35,10 +35,11 @@ int list() {
                milestone.title, milestone.after, yours, all);
     std::string left;
     for (const auto& [number, count] : missing)
-      left += fmt::format("{}make check-{} ({})", left.empty() ? "" : ", ", number, count);
+      left += fmt::format("{}{} of {}{}", left.empty() ? "" : ", ", count, left.empty() ? "exercise " : "",
+                          number);
     if (!left.empty())
-      fmt::print("{}",
-                 wrapped("missing: " + left, {.first = "                ", .rest = "                "}));
+      fmt::print("{}", wrapped(fmt::format("missing: {}; next: make check-{}", left, missing.begin()->first),
+                               {.first = "                ", .rest = "                "}));
   }
   fmt::print("\nparts and their functions ({} yours, {} not yet: ours stands in)\n\n", "■", "□");
   std::map<std::string, std::string> parts;

@@ -94,7 +94,7 @@ int run_milestone(int argc, char** argv, int number, const std::string& question
     std::istringstream names(settings.mistake);
     for (PartsSettings one = settings; std::getline(names, one.mistake, ';');) {
       one.mistake.erase(0, one.mistake.find_first_not_of(' '));
-      mistaken.push_back(std::make_unique<const Parts>(one));
+      if (!one.mistake.empty()) mistaken.push_back(std::make_unique<const Parts>(one));
     }
     show_parts(lesson, parts);
     watch_parts(lesson.fast ? 3 : 10);
@@ -169,7 +169,7 @@ void show_times(Lesson& lesson, const Parts& parts) {
   for (const AnyPart* part : sorted) {
     if (part->whose == Whose::ours || rows.size() == 12) continue;
     std::vector<std::string> row = {
-        part->asked.name, fmt::format("{}", part->calls), percent(part->seconds / all), "", "", ""};
+        part->asked.name, grouped(part->calls), percent(part->seconds / all), "", "", ""};
     if (const auto times = part->times()) {
       row[3] = time_text(times->used), row[4] = time_text(times->ours), row[5] = times->size;
       if (times->flop > 0)

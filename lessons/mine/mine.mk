@@ -47,14 +47,13 @@ $(MILESTONES:%=$(B)/prose/%.cpp): $(B)/prose/%.cpp: lessons/mine/%.cpp build/mak
 $(MILESTONES:%=$(O)/lessons/mine/%.o): $(O)/lessons/mine/%.o: $(B)/prose/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
-$(O)/lessons/mine/%.o: CXXFLAGS += -O1
 $(O)/lessons/mine/ops.o: CXXFLAGS += -O2
 # What a learner's file calls must be there, whether the milestone itself needs it or not.
 $(MILESTONES:%=$(M)/%): $(M)/%: $(O)/lessons/mine/%.o $(MINE_OBJECTS) $(LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -rdynamic $(filter %.o,$^) -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive $(LDLIBS) -ldl -o $@
 $(M)/list: $(patsubst %,$(O)/lessons/mine/%.o,list_main table) $(patsubst %,$(O)/%.o,lessons/coach/course \
-           core/atomic_file core/text lessons/support/options lessons/support/output)
+           core/atomic_file core/text lessons/support/bounds lessons/support/options lessons/support/output)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
@@ -67,6 +66,7 @@ mine: build/packages.ok  ## your own transformer: the milestones, and which of t
 	@$(M)/list
 mine-N:  ## milestone N (1 to 5) with your functions; PARTS="softmax=ours" flips a part, MISTAKE="no scaling" breaks one
 mine-%: build/packages.ok
+	@[ -n "$(filter mine_$*_%,$(MILESTONES))" ] || { echo "there is no milestone $*: make mine lists them" >&2; exit 2; }
 	@$(MAKE) $(M)/$(filter mine_$*_%,$(MILESTONES))
 	@$(M)/$(filter mine_$*_%,$(MILESTONES)) $(if $(PARTS),--parts "$(PARTS)") $(if $(MISTAKE),--mistake "$(MISTAKE)") $(ARGS)
 

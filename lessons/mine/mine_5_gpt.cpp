@@ -232,7 +232,8 @@ void gpt_by_parts(Lesson& lesson, const mine::Parts& parts, const mine::Mistaken
   for (const int token : parts.bpe_encode(sentence, task.merges))
     pieces += (pieces.empty() ? "" : "|") + parts.bpe_decode({token}, task.merges);
   lesson.say("{} letters of small stories are {} tokens, with {} merges that your functions found:",
-             task.text.size(), task.training.size() + task.unseen.size(), task.merges.size());
+             grouped(std::ssize(task.text)), grouped(std::ssize(task.training) + std::ssize(task.unseen)),
+             grouped(std::ssize(task.merges)));
   lesson.print("  {}", pieces);
   lesson.claim(parts.bpe_decode(parts.bpe_encode(task.text, task.merges), task.merges) == task.text,
                "decoded, the tokens are the text again, to the byte");

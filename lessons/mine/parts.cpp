@@ -1,7 +1,7 @@
 #include "lessons/mine/parts.hpp"
 
-#include <dlfcn.h>       // dlopen, dlsym
-#include <fmt/format.h>  // format
+#include <dlfcn.h>     // dlopen, dlsym
+#include <fmt/core.h>  // format
 
 #include <algorithm>   // any_of, find
 #include <cctype>      // isalnum

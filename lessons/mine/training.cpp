@@ -1,6 +1,6 @@
 #include "lessons/mine/training.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // copy_n
 #include <cmath>      // isfinite

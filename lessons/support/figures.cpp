@@ -1,37 +1,36 @@
 #include "lessons/support/figures.hpp"
 
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <numeric>            // iota
+#include <iterator>  // ssize
+#include <numeric>   // iota
 
 #include "core/error.hpp"
-#include "lessons/support/lesson.hpp"   // matrix_of
-#include "lessons/support/picture.hpp"  // short_numbers
+#include "lessons/support/lesson.hpp"  // matrix_of
 
 namespace attn {
 
-using nlohmann::json;
-
-json maps_figure(const MapsFigure& figure) {
-  json choices = json::array(), maps = json::array();
+Json maps_figure(const MapsFigure& figure) {
+  std::vector<Json> choices, maps;
   Index count = 1;
   for (const MapsFigure::Choice& choice : figure.choices) {
-    choices.push_back({{"name", choice.name}, {"values", choice.values}, {"slider", choice.slider}});
+    choices.push_back(
+        json_object({{"name", choice.name}, {"values", choice.values}, {"slider", choice.slider}}));
     count *= std::ssize(choice.values);
   }
   if (count != std::ssize(figure.maps))
     fail("maps_figure: {} maps for {} choices", figure.maps.size(), count);
   for (const viz::Matrix& map : figure.maps) maps.push_back(short_numbers(map.values));
-  json result = {{"queries", figure.queries}, {"keys", figure.keys}, {"axes", choices}, {"maps", maps}};
+  JsonMembers members = {
+      {"queries", figure.queries}, {"keys", figure.keys}, {"axes", choices}, {"maps", maps}};
   if (!figure.losses.empty()) {
     std::vector<int> steps(figure.losses.size());
     std::iota(steps.begin(), steps.end(), 0);
-    result["curve"] = {{"name", "loss"}, {"x", steps}, {"y", short_numbers(figure.losses)}};
+    members.emplace_back("curve",
+                         json_object({{"name", "loss"}, {"x", steps}, {"y", short_numbers(figure.losses)}}));
   }
-  return result;
+  return json_object(members);
 }
 
-json heads_figure(const std::vector<std::string>& queries, const std::vector<std::string>& keys,
+Json heads_figure(const std::vector<std::string>& queries, const std::vector<std::string>& keys,
                   const std::vector<AttentionMap>& maps) {
   MapsFigure figure{queries, keys, {{"layer", {}}, {"head", {}}}};
   for (const AttentionMap& map : maps) {
@@ -44,33 +43,34 @@ json heads_figure(const std::vector<std::string>& queries, const std::vector<std
   return maps_figure(figure);
 }
 
-json sampling_figure(const std::string& context, const std::vector<real>& logits, const LabelOf& label) {
+Json sampling_figure(const std::string& context, const std::vector<real>& logits, const LabelOf& label) {
   std::vector<std::string> tokens;
   for (Index i = 0; i < std::ssize(logits); ++i) tokens.push_back(label(int(i)));
-  return {{"context", context}, {"tokens", tokens}, {"logits", short_numbers(logits)}};
+  return json_object({{"context", context}, {"tokens", tokens}, {"logits", short_numbers(logits)}});
 }
 
-json beam_figure(const std::string& source, const BeamResult& result, Index width, const LabelOf& label) {
-  json nodes = json::array();
+Json beam_figure(const std::string& source, const BeamResult& result, Index width, const LabelOf& label) {
+  std::vector<Json> nodes;
   for (const BeamNode& node : result.tree)
-    nodes.push_back({{"token", label(node.token)},
-                     {"parent", node.parent},
-                     {"score", node.log_probability},
-                     {"depth", node.depth},
-                     {"kept", node.kept},
-                     {"ended", node.finished}});
-  return {{"source", source}, {"width", width}, {"nodes", nodes}, {"best", result.hypotheses.at(0).node}};
+    nodes.push_back(json_object({{"token", label(node.token)},
+                                 {"parent", node.parent},
+                                 {"score", node.log_probability},
+                                 {"depth", node.depth},
+                                 {"kept", node.kept},
+                                 {"ended", node.finished}}));
+  return json_object(
+      {{"source", source}, {"width", width}, {"nodes", nodes}, {"best", result.hypotheses.at(0).node}});
 }
 
-json cache_figure(const std::vector<std::string>& tokens, Index layers, Index size) {
-  return {{"tokens", tokens}, {"layers", layers}, {"size", size}};
+Json cache_figure(const std::vector<std::string>& tokens, Index layers, Index size) {
+  return json_object({{"tokens", tokens}, {"layers", layers}, {"size", size}});
 }
 
-json clocks_figure(const std::vector<double>& query, const std::vector<double>& key,
+Json clocks_figure(const std::vector<double>& query, const std::vector<double>& key,
                    const std::vector<double>& frequencies) {
   if (query.size() != 2 * frequencies.size() || key.size() != query.size())
     fail("clocks_figure: {} and {} numbers for {} pairs", query.size(), key.size(), frequencies.size());
-  return {{"query", query}, {"key", key}, {"frequencies", frequencies}};
+  return json_object({{"query", query}, {"key", key}, {"frequencies", frequencies}});
 }
 
 }  // namespace attn

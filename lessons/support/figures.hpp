@@ -6,12 +6,12 @@
 // notebooks_cpp/press/web/figures.js draws them under the picture that they belong to.
 #pragma once
 
-#include <functional>         // function
-#include <nlohmann/json.hpp>  // json
-#include <string>             // string
-#include <vector>             // vector
+#include <functional>  // function
+#include <string>      // string
+#include <vector>      // vector
 
 #include "core/viz/matrix.hpp"
+#include "lessons/support/json.hpp"
 #include "nn/attention.hpp"  // AttentionMap
 #include "nn/decode.hpp"     // BeamResult
 
@@ -31,24 +31,22 @@ struct MapsFigure {
   std::vector<viz::Matrix> maps = {};
   std::vector<double> losses = {};  // if the first choice is a step: the loss of every step, drawn beside it
 };
-nlohmann::json maps_figure(const MapsFigure& figure);
+Json maps_figure(const MapsFigure& figure);
 // All layers and heads, of weights (1, H, T, S) each.
-nlohmann::json heads_figure(const std::vector<std::string>& queries, const std::vector<std::string>& keys,
-                            const std::vector<AttentionMap>& maps);
+Json heads_figure(const std::vector<std::string>& queries, const std::vector<std::string>& keys,
+                  const std::vector<AttentionMap>& maps);
 
 // "sampling": the next token after `context` under temperature, top-k and top-p.
-nlohmann::json sampling_figure(const std::string& context, const std::vector<real>& logits,
-                               const LabelOf& label);
+Json sampling_figure(const std::string& context, const std::vector<real>& logits, const LabelOf& label);
 
 // "beam": what the search considered, kept and dropped at each step.
-nlohmann::json beam_figure(const std::string& source, const BeamResult& result, Index width,
-                           const LabelOf& label);
+Json beam_figure(const std::string& source, const BeamResult& result, Index width, const LabelOf& label);
 
 // "cache": what each step computes, and what it finds in the key/value cache. `size` is that of a key.
-nlohmann::json cache_figure(const std::vector<std::string>& tokens, Index layers, Index size);
+Json cache_figure(const std::vector<std::string>& tokens, Index layers, Index size);
 
 // "clocks": RoPE turns pair i of query and key by frequencies[i] per position.
-nlohmann::json clocks_figure(const std::vector<double>& query, const std::vector<double>& key,
-                             const std::vector<double>& frequencies);
+Json clocks_figure(const std::vector<double>& query, const std::vector<double>& key,
+                   const std::vector<double>& frequencies);
 
 }  // namespace attn

@@ -1,6 +1,6 @@
 #include "lessons/support/gallery.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // find_if, sort
 #include <cctype>     // toupper

@@ -1,5 +1,5 @@
 // Remakes DIR/index.html from the pictures that lessons left there.
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <filesystem>  // is_directory
 

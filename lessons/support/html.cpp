@@ -1,6 +1,6 @@
 #include "lessons/support/html.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <array>    // array
 #include <cctype>   // isalnum

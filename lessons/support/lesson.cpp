@@ -1,22 +1,20 @@
 #include "lessons/support/lesson.hpp"
 
-#include <algorithm>          // max, min
-#include <cctype>             // isalnum, isalpha
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <numeric>            // accumulate
+#include <algorithm>  // max, min
+#include <cctype>     // isalnum, isalpha
+#include <iterator>   // ssize
+#include <numeric>    // accumulate
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "core/viz/terminal.hpp"
 #include "lessons/support/gallery.hpp"
 #include "lessons/support/markdown.hpp"
 #include "lessons/support/output.hpp"
 #include "lessons/support/picture.hpp"
 
 namespace attn {
-
-using nlohmann::json;
 
 namespace {
 
@@ -33,9 +31,14 @@ std::string without_minus_zero(std::string text) {
   return text;
 }
 
-std::string underlined(const std::string& title, bool color) {
-  return fmt::format("{}\n{}\n", colored("1;36", title, color),
-                     colored("36", std::string(display_width(title), '-'), color));
+std::string underlined(const std::string& title, double width, bool color) {
+  std::string text;
+  Index widest = 0;
+  for (const std::string& line : wrap(title, {.width = width})) {
+    text += colored("1;36", line, color) + "\n";
+    widest = std::max(widest, display_width(line));
+  }
+  return text + colored("36", std::string(widest, '-'), color) + "\n";
 }
 
 viz::Terminal terminal_of(bool color) { return color ? viz::Terminal::detect : viz::Terminal::plain; }
@@ -113,10 +116,18 @@ std::string aligned(const Row& header, const std::vector<Row>& rows, double widt
   return text;
 }
 
-std::string indented(const std::string& text) {
-  std::string lines = "    ";
-  for (const char c : text) lines += c == '\n' ? std::string("\n    ") : std::string(1, c);
-  return lines + "\n";
+// Lines as they are, each after `indent`; one that is too wide goes on below.
+std::string folded(const std::string& text, double width, const std::string& indent = "") {
+  std::string result;
+  for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    const std::string line = indent + text.substr(begin, end - begin);
+    const std::string blanks(std::min(line.find_first_not_of(' '), line.size()), ' ');
+    result += double(display_width(line)) <= width
+                  ? line + "\n"
+                  : wrapped(line, {.width = width, .first = blanks, .rest = blanks + "  "});
+  }
+  return result;
 }
 
 std::string shown_block(const MarkdownBlock& block, double width, bool color) {
@@ -124,7 +135,7 @@ std::string shown_block(const MarkdownBlock& block, double width, bool color) {
   const std::string text = markdown_line(block.text, color);
   switch (block.kind) {
     case Kind::heading:
-      return underlined(text, color);
+      return underlined(text, width, color);
     case Kind::equation:
       return set_off(text, width, color);
     case Kind::quote:
@@ -134,7 +145,7 @@ std::string shown_block(const MarkdownBlock& block, double width, bool color) {
       return wrapped(text, {.width = width, .first = mark, .rest = std::string(mark.size(), ' ')});
     }
     case Kind::code:
-      return indented(block.text);
+      return folded(block.text, width, "    ");
     case Kind::table: {
       std::vector<std::vector<std::string>> rows = block.rows;
       for (auto& row : rows)
@@ -158,43 +169,47 @@ void Lesson::show(const std::string& kind, const Look& look) {
   last_kind_ = kind;
 }
 
-void Lesson::keep(const std::string& record) { records_ += (records_.empty() ? "" : ",\n") + record; }
+void Lesson::keep(const std::string& kind, JsonMembers members) {
+  members.emplace(members.begin(), "kind", kind);
+  records_ += (records_.empty() ? "" : ",\n") + json_object(members).text;
+}
 
 void Lesson::begin() {
-  keep(json{{"kind", "title"}, {"name", info_.name}, {"question", info_.question}}.dump());
-  show("title", [&](double, bool) { return fmt::format("{}: {}\n", info_.name, info_.question); });
+  keep("title", {{"name", info_.name}, {"question", info_.question}});
+  show("title",
+       [&](double width, bool) { return wrapped(info_.name + ": " + info_.question, {.width = width}); });
 }
 
 void Lesson::prose(Index line, const std::string& markdown) {
-  keep(json{{"kind", "prose"}, {"line", line}, {"text", markdown}}.dump());
+  keep("prose", {{"line", line}, {"text", markdown}});
   for (const MarkdownBlock& block : markdown_blocks(markdown))
     show(block.kind == MarkdownBlock::Kind::item ? "item" : "prose",
          [&](double width, bool color) { return shown_block(block, width, color); });
 }
 
 void Lesson::section(const std::string& title) {
-  keep(json{{"kind", "heading"}, {"text", title}}.dump());
-  show("heading", [&](double, bool color) { return underlined(title, color); });
+  keep("heading", {{"text", title}});
+  show("heading", [&](double width, bool color) { return underlined(title, width, color); });
 }
 
 void Lesson::paragraph(const std::string& text) {
-  keep(json{{"kind", "paragraph"}, {"text", text}}.dump());
+  keep("paragraph", {{"text", text}});
   show("paragraph", [&](double width, bool) { return wrapped(text, {.width = width}); });
 }
 
 void Lesson::lines(const std::string& text) {
-  keep(json{{"kind", "lines"}, {"text", text}}.dump());
-  show("lines", [&](double, bool) { return text + "\n"; });
+  keep("lines", {{"text", text}});
+  show("lines", [&](double width, bool) { return folded(text, width); });
 }
 
 void Lesson::equation(const std::string& text) {
-  keep(json{{"kind", "equation"}, {"text", text}}.dump());
+  keep("equation", {{"text", text}});
   show("equation", [&](double width, bool color) { return set_off(text, width, color); });
 }
 
 void Lesson::table(const std::vector<std::string>& header,
                    const std::vector<std::vector<std::string>>& rows) {
-  keep(json{{"kind", "table"}, {"header", header}, {"rows", rows}}.dump());
+  keep("table", {{"header", header}, {"rows", rows}});
   show("table", [&](double width, bool) { return aligned(header, rows, width); });
 }
 
@@ -217,34 +232,38 @@ void Lesson::picture(const std::string& file, const viz::Image& image, const std
                      const std::string& caption) {
   write_picture(folder() / file, image);
   record_picture(folder(), file, title, caption);
-  keep(json{{"kind", "figure"}, {"file", file}, {"title", title}, {"caption", caption}}.dump());
+  keep("figure", {{"file", file}, {"title", title}, {"caption", caption}});
   show("figure", [&](double width, bool color) {
     return colored("35", "[picture] " + (folder() / file).string(), color) + "\n" +
            wrapped(caption, {.width = width});
   });
 }
 
-void Lesson::data(const std::string& figure, const json& values) {
-  keep(json{{"kind", "data"}, {"figure", figure}, {"values", values}}.dump());
+void Lesson::data(const std::string& figure, const Json& values) {
+  keep("data", {{"figure", figure}, {"values", values}});
 }
 
 void Lesson::drawn(const Look& look) {
-  keep(json{{"kind", "drawing"}, {"text", look(kept_width, false)}}.dump());
+  keep("drawing", {{"text", look(kept_width, false)}});
   show("drawing", look);
 }
 
 void Lesson::heatmap(const viz::Matrix& matrix, const viz::HeatmapOptions& options) {
-  drawn([&](double, bool color) { return viz::terminal_heatmap(matrix, options, terminal_of(color)); });
+  drawn([&](double width, bool color) {
+    return viz::terminal_heatmap(matrix, options, terminal_of(color), Index(width));
+  });
 }
 
 void Lesson::line_chart(const std::vector<viz::Series>& series, const viz::ChartOptions& options) {
-  drawn([&](double, bool color) { return viz::terminal_line_chart(series, options, terminal_of(color)); });
+  drawn([&](double width, bool color) {
+    return viz::terminal_line_chart(series, options, terminal_of(color), Index(width));
+  });
 }
 
 void Lesson::check(bool holds, const std::string& fact) {
   ++claims_;
   if (!holds) ++broken_;
-  keep(json{{"kind", "claim"}, {"holds", holds}, {"text", fact}}.dump());
+  keep("claim", {{"holds", holds}, {"text", fact}});
   const std::string sign = holds ? "✓" : "✗ does not hold:";
   show("claim", [&](double width, bool color) {
     const std::string text = wrapped(fact, {.width = width, .first = sign + " ", .rest = "  "});
@@ -254,17 +273,17 @@ void Lesson::check(bool holds, const std::string& fact) {
 
 void Lesson::try_next(const std::vector<Suggestion>& suggestions) {
   section("Try");
-  json kept = json::array();
+  std::vector<Json> kept;
   int number = 0;
   for (const auto& [change, effect] : suggestions) {
-    kept.push_back({{"change", change}, {"effect", effect}});
+    kept.push_back(json_object({{"change", change}, {"effect", effect}}));
     const std::string mark = fmt::format("{}. ", ++number);
     show("item", [&, change = change, effect = effect](double width, bool) {
       return wrapped(change, {.width = width, .first = mark, .rest = "   "}) +
              wrapped(effect, {.width = width, .first = "   → ", .rest = "     "});
     });
   }
-  keep(json{{"kind", "try"}, {"suggestions", kept}}.dump());
+  keep("try", {{"suggestions", kept}});
   say("Then do the exercise: `make start` once, write into my/{}.hpp, and `make check-{}`.", info_.name,
       info_.name.substr(0, 2));
 }

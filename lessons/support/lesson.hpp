@@ -14,16 +14,18 @@
 // tests them.
 #pragma once
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
-#include <filesystem>             // path
-#include <functional>             // function
-#include <nlohmann/json_fwd.hpp>  // json
-#include <string>                 // string
-#include <vector>                 // vector
+#include <filesystem>  // path
+#include <functional>  // function
+#include <string>      // string
+#include <vector>      // vector
 
 #include "core/tensor.hpp"
-#include "core/viz/viz.hpp"
+#include "core/viz/arrange.hpp"
+#include "core/viz/chart.hpp"
+#include "core/viz/heatmap.hpp"
+#include "lessons/support/json.hpp"
 #include "lessons/support/standard_options.hpp"
 
 namespace attn {
@@ -63,7 +65,7 @@ class Lesson : public StandardOptions {
                const std::string& caption);
   // Data for a figure that answers, on the page right after the picture that shows the same. What each
   // figure wants is told in notebooks_cpp/press/web/figures.js, where it is drawn.
-  void data(const std::string& figure, const nlohmann::json& values);
+  void data(const std::string& figure, const Json& values);
   // Small ones in the terminal, too.
   void heatmap(const viz::Matrix& matrix, const viz::HeatmapOptions& options = {});
   void line_chart(const std::vector<viz::Series>& series, const viz::ChartOptions& options = {});
@@ -92,7 +94,7 @@ class Lesson : public StandardOptions {
   using Look = std::function<std::string(double width, bool color)>;
   void show(const std::string& kind, const Look& look);
   void drawn(const Look& look);
-  void keep(const std::string& record);  // as JSON
+  void keep(const std::string& kind, JsonMembers members);  // in lesson.json
 
   LessonInfo info_;
   std::string output_, records_, last_kind_;

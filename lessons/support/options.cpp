@@ -1,29 +1,25 @@
 #include "lessons/support/options.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>    // max
 #include <charconv>     // from_chars
+#include <chrono>       // seconds
 #include <cmath>        // INFINITY, isnan
 #include <cstdio>       // fflush, fputs
 #include <cstdlib>      // exit
 #include <iterator>     // ssize
 #include <new>          // bad_alloc
+#include <thread>       // sleep_for
 #include <type_traits>  // is_floating_point_v, is_integral_v, is_same_v
 
 #include "core/text.hpp"  // first_invalid_byte, single_line
 #include "lessons/support/output.hpp"
+#include "optim/launched.hpp"
 
 namespace attn {
 
 namespace {
-
-void check_bounds(const std::string& name, double value, const OptionInfo& info, const std::string& text) {
-  if (value < info.at_least)
-    throw UsageError(fmt::format("{}: {} is too small: it must be at least {}", name, text, info.at_least));
-  if (!(value <= info.at_most))
-    throw UsageError(fmt::format("{}: {} is too large: it must be at most {}", name, text, info.at_most));
-}
 
 template <class Number>
 Number number_from(const std::string& text, const std::string& name, const OptionInfo& info) {
@@ -59,10 +55,6 @@ std::string text_of(const Value& value) {
 }
 
 }  // namespace
-
-void check_bounds(const std::string& name, double value, const OptionInfo& info) {
-  check_bounds(name, value, info, fmt::format("{}", value));
-}
 
 void Options::add(const std::string& name, Target target, const OptionInfo& info) {
   const std::string default_text = std::visit([](const auto* now) { return text_of(*now); }, target);
@@ -130,7 +122,11 @@ int run_program(const std::string& name, const std::function<int()>& body) {
     problem = single_line(error.what());
   }
   std::fflush(stdout);
-  std::fputs(fmt::format("{}: {}\n", name, problem).c_str(), stderr);
+  // Under mpirun most problems are everybody's: rank 0 speaks first, and ends the others.
+  const Index rank = launched_rank();
+  if (rank > 0) std::this_thread::sleep_for(std::chrono::seconds(5));
+  std::fputs(fmt::format("{}: {}{}\n", name, rank > 0 ? fmt::format("rank {}: ", rank) : "", problem).c_str(),
+             stderr);
   return 2;
 }
 

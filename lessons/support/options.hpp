@@ -20,7 +20,7 @@
 #include <variant>     // variant
 #include <vector>      // vector
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 
@@ -66,7 +66,8 @@ class Options {
 };
 
 // Throws UsageError if the number is out of bounds.
-void check_bounds(const std::string& name, double value, const OptionInfo& info);
+void check_bounds(const std::string& name, double value, const OptionInfo& info,
+                  const std::string& written = "");  // as it was written; otherwise as we write numbers
 
 // Runs a program. An exception becomes one line on standard error, after the program's name, and exit code 2.
 // So does output that cannot be written.

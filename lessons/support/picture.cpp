@@ -1,20 +1,21 @@
 #include "lessons/support/picture.hpp"
 
-#include <algorithm>          // clamp, fill
-#include <array>              // array
-#include <cmath>              // lround
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <vector>             // vector
+#include <fmt/core.h>  // format
+
+#include <algorithm>  // clamp, fill
+#include <array>      // array
+#include <cmath>      // lround
+#include <iterator>   // ssize
+#include <vector>     // vector
 
 #include "core/atomic_file.hpp"
 #include "core/text.hpp"  // read_file
 #include "lessons/support/html.hpp"
+#include "lessons/support/json.hpp"
 
 namespace attn {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using viz::Color;
 
 namespace {
@@ -33,21 +34,22 @@ Color turned(Color color) {
   return {channel(color.r, card[0] - card[1]), channel(color.g, 0), channel(color.b, card[2] - card[1])};
 }
 
-json numbers_of(const viz::DrawnMatrix& drawn) {
+Json numbers_of(const viz::DrawnMatrix& drawn) {
   const viz::Rect& box = drawn.cells;
-  json result = {{"box", {box.x, box.y, box.width, box.height}},
-                 {"rows", drawn.values.rows},
-                 {"columns", drawn.values.cols},
-                 {"values", short_numbers(drawn.values.values)},
-                 {"name", drawn.name},
-                 {"value", drawn.value_title},
-                 {"row", drawn.y_title},
-                 {"column", drawn.x_title}};
-  if (std::ssize(drawn.row_labels) == drawn.values.rows) result["row_labels"] = drawn.row_labels;
-  if (std::ssize(drawn.column_labels) == drawn.values.cols) result["column_labels"] = drawn.column_labels;
+  JsonMembers members = {{"box", std::vector{box.x, box.y, box.width, box.height}},
+                         {"rows", drawn.values.rows},
+                         {"columns", drawn.values.cols},
+                         {"values", short_numbers(drawn.values.values)},
+                         {"name", drawn.name},
+                         {"value", drawn.value_title},
+                         {"row", drawn.y_title},
+                         {"column", drawn.x_title}};
+  if (std::ssize(drawn.row_labels) == drawn.values.rows) members.emplace_back("row_labels", drawn.row_labels);
+  if (std::ssize(drawn.column_labels) == drawn.values.cols)
+    members.emplace_back("column_labels", drawn.column_labels);
   if (drawn.scores.values.size() == drawn.values.values.size())
-    result["scores"] = short_numbers(drawn.scores.values);
-  return result;
+    members.emplace_back("scores", short_numbers(drawn.scores.values));
+  return json_object(members);
 }
 
 fs::path numbers_file(const fs::path& png) { return fs::path(png).replace_extension(".json"); }
@@ -77,13 +79,13 @@ viz::Image on_dark_paper(const viz::Image& image) {
 void write_picture(const fs::path& png, const viz::Image& image) {
   viz::write_png(png, image);
   viz::write_png(dark_twin(png), on_dark_paper(image));
-  json numbers = json::array();
+  std::vector<Json> numbers;
   Index cells = 0;
   for (const viz::DrawnMatrix& drawn : image.drawn) {
     cells += std::ssize(drawn.values.values);
     if (cells <= most_cells) numbers.push_back(numbers_of(drawn));
   }
-  if (!numbers.empty()) write_file_atomically(numbers_file(png), {numbers.dump()});
+  if (!numbers.empty()) write_file_atomically(numbers_file(png), {Json(numbers).text});
   if (numbers.empty()) fs::remove(numbers_file(png));
 }
 

@@ -8,13 +8,9 @@
 // stand for numbers.
 #pragma once
 
-#include <fmt/format.h>  // format
-
-#include <cmath>              // isfinite
-#include <filesystem>         // path
-#include <functional>         // function
-#include <nlohmann/json.hpp>  // json
-#include <string>             // string
+#include <filesystem>  // path
+#include <functional>  // function
+#include <string>      // string
 
 #include "core/viz/image.hpp"
 
@@ -24,16 +20,6 @@ void write_picture(const std::filesystem::path& png, const viz::Image& image);
 
 viz::Image on_dark_paper(const viz::Image& image);
 std::filesystem::path dark_twin(const std::filesystem::path& png);  // attention-dark.png
-
-// Four digits are as many as anybody reads off a picture. What is not finite becomes null.
-template <class Numbers>
-nlohmann::json short_numbers(const Numbers& numbers) {
-  nlohmann::json values = nlohmann::json::array();
-  for (const auto value : numbers)
-    values.push_back(std::isfinite(value) ? nlohmann::json::parse(fmt::format("{:.4g}", value))
-                                          : nlohmann::json());
-  return values;
-}
 
 // Data for the scripts of a page, inside of the page.
 std::string json_script(const std::string& kind, std::string json);

@@ -20,7 +20,7 @@
 #include <string_view>  // string_view
 #include <vector>       // vector
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 

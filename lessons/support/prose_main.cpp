@@ -1,10 +1,11 @@
 // build/make_prose SOURCE PROGRAM: writes the program that says the prose of a lesson's source.
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <cstdio>     // stderr
 #include <exception>  // exception
 #include <fstream>    // ifstream, ofstream
 #include <iterator>   // istreambuf_iterator
+#include <stdexcept>  // runtime_error
 
 #include "lessons/support/prose.hpp"
 

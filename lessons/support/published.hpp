@@ -20,6 +20,7 @@ bool asks_for_weights(int argc, char** argv);  // --weights is among the argumen
 struct PublishedOptions : StandardOptions {
   std::filesystem::path weights;
   Index layer = 0, head = 0;  // counted from 1; the attention of this head becomes a picture
+  bool int8 = false;          // quantise the model
 
   // Returns the one text that the program is about.
   std::string parse(Options& options, int argc, char** argv);

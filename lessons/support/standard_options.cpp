@@ -1,8 +1,8 @@
 #include "lessons/support/standard_options.hpp"
 
-#include <fmt/format.h>  // format
-#include <sys/ioctl.h>   // ioctl, winsize
-#include <unistd.h>      // STDOUT_FILENO
+#include <fmt/core.h>   // format
+#include <sys/ioctl.h>  // ioctl, winsize
+#include <unistd.h>     // STDOUT_FILENO
 
 #include <algorithm>  // clamp
 #include <cstdlib>    // exit

@@ -13,7 +13,7 @@ namespace attn {
 Tokens pad_batch(const std::vector<std::vector<int>>& sequences, int pad) {
   const Index B = std::ssize(sequences);
   Index T = 0;
-  for (const std::vector<int>& sequence : sequences) T = std::max(T, std::ssize(sequence));
+  for (const std::vector<int>& sequence : sequences) T = std::max<Index>(T, std::ssize(sequence));
   Tokens tokens(IntTensor({B, T}), IntTensor({B}));
   std::fill_n(tokens.ids.data(), B * T, pad);
   for (Index b = 0; b < B; ++b) {

@@ -15,7 +15,7 @@
 #include <cstdint>  // uint64_t
 #include <memory>   // shared_ptr
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 #include "nn/text/vocabulary.hpp"
 
 namespace attn {

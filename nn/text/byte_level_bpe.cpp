@@ -1,4 +1,6 @@
 // GPT-2's tokenizer: a text is cut into words, each word into bytes, and bytes are merged into pieces.
+#include "nn/text/tokenizer.hpp"
+
 #include <utf8proc.h>  // utf8proc_category
 
 #include <array>     // array
@@ -7,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"  // characters
-#include "nn/text/tokenizer.hpp"
 
 namespace attn {
 namespace {

@@ -1,6 +1,6 @@
 #include "nn/text/characters.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 namespace attn {
 

@@ -15,7 +15,7 @@
 #include <string>   // string
 #include <vector>   // vector
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 

@@ -1,11 +1,12 @@
+#include "nn/text/grammar_rules.hpp"
+
 #include <algorithm>  // all_of, any_of, find, find_if, min
 #include <charconv>   // from_chars
 #include <iterator>   // ssize
 
 #include "core/error.hpp"
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 #include "nn/text/characters.hpp"
-#include "nn/text/grammar_rules.hpp"
 
 namespace attn {
 namespace {

@@ -1,5 +1,7 @@
 // SentencePiece: the text is one string in which a space is the letter ▁, and pieces may span what we call
 // words. Which pieces, a unigram model or a list of merges decides.
+#include "nn/text/tokenizer.hpp"
+
 #include <utf8proc.h>  // utf8proc_map
 
 #include <algorithm>  // max, min_element
@@ -8,10 +10,10 @@
 #include <cstdlib>    // free
 #include <iterator>   // ssize
 #include <limits>     // numeric_limits
+#include <optional>   // optional
 
 #include "core/error.hpp"
 #include "core/text.hpp"  // characters
-#include "nn/text/tokenizer.hpp"
 
 namespace attn {
 namespace {
@@ -24,19 +26,23 @@ std::string with_space_letters(std::string_view text) {
   return out;
 }
 
-// Unicode's compatibility form (NFKC), one plain space between words and none at the ends: what T5's files
-// ask for, but for some rare characters, for which they have a table of their own.
-std::string normalized(std::string_view text) {
+// Unicode's compatibility form (NFKC): what most files ask for, but for some characters of their own choice.
+std::string compatible(std::string_view text) {
   utf8proc_uint8_t* mapped = nullptr;
   const auto flags = utf8proc_option_t(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
   const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                              utf8proc_ssize_t(text.size()), &mapped, flags);
-  const std::string all = size < 0 ? std::string(text)  // not UTF-8: as it is
+  const std::string out = size < 0 ? std::string(text)  // not UTF-8: as it is
                                    : std::string(reinterpret_cast<char*>(mapped), std::size_t(size));
   std::free(mapped);
+  return out;
+}
+
+// One plain space between words and none at the ends.
+std::string single_spaced(std::string_view text) {
   std::string out;
   bool space = false;
-  for (const char byte : all) {
+  for (const char byte : text) {
     if (byte == ' ' || (byte >= '\t' && byte <= '\r')) {
       space = !out.empty();
     } else {
@@ -83,8 +89,11 @@ class SentencePiece : public Tokenizer {
 
 class Unigram : public SentencePiece {
  public:
-  Unigram(Pieces pieces, const std::vector<double>& scores, int unknown)
-      : SentencePiece(std::move(pieces), unknown), scores_(scores), end_(this->pieces().find("</s>")) {
+  Unigram(Pieces pieces, const std::vector<double>& scores, int unknown, std::optional<CharacterMap> map)
+      : SentencePiece(std::move(pieces), unknown),
+        scores_(scores),
+        map_(std::move(map)),
+        end_(this->pieces().find("</s>")) {
     if (std::ssize(scores) != this->pieces().size() || scores.empty())
       fail("tokenizer: {} scores for {} pieces", scores.size(), this->pieces().size());
     for (const double score : scores)
@@ -101,7 +110,7 @@ class Unigram : public SentencePiece {
  protected:
   // Viterbi: best[i] is the best way to cut the first i bytes, by its score and where its last piece begins.
   void encode_plain(std::string_view given, std::vector<int>& ids) const override {
-    const std::string clean = normalized(given);
+    const std::string clean = single_spaced(map_ ? (*map_)(given) : compatible(given));
     if (clean.empty()) return;
     const std::string text = with_space_letters(clean);
     struct Cut {
@@ -137,6 +146,7 @@ class Unigram : public SentencePiece {
 
  private:
   std::vector<double> scores_;
+  std::optional<CharacterMap> map_;
   int end_;
   std::size_t longest_ = 0;
   double unknown_score_ = 0;
@@ -176,8 +186,9 @@ class SentenceBpe : public SentencePiece {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> unigram(Pieces pieces, const std::vector<double>& scores, int unknown) {
-  return std::make_unique<Unigram>(std::move(pieces), scores, unknown);
+std::unique_ptr<Tokenizer> unigram(Pieces pieces, const std::vector<double>& scores, int unknown,
+                                   std::optional<CharacterMap> map) {
+  return std::make_unique<Unigram>(std::move(pieces), scores, unknown, std::move(map));
 }
 
 std::unique_ptr<Tokenizer> sentence_bpe(Pieces pieces, const MergeTable& merges, int unknown) {

@@ -16,12 +16,14 @@
 
 #include <filesystem>   // path
 #include <memory>       // unique_ptr
+#include <optional>     // optional
 #include <string>       // string
 #include <string_view>  // string_view
 #include <vector>       // vector
 
-#include "core/shape.hpp"          // Index
-#include "nn/text/bpe.hpp"         // MergeTable
+#include "core/shape.hpp"   // Index
+#include "nn/text/bpe.hpp"  // MergeTable
+#include "nn/text/character_map.hpp"
 #include "nn/text/vocabulary.hpp"  // StringMap
 
 namespace attn {
@@ -75,8 +77,10 @@ std::string visible_bytes(std::string_view bytes);
 // BERT (Devlin et al. 2018): the longest known piece first; what continues a word begins with ##.
 std::unique_ptr<Tokenizer> word_piece(Pieces pieces, bool lower_case);
 
-// SentencePiece (Kudo and Richardson 2018) with a unigram model: the likeliest way to cut the text.
-std::unique_ptr<Tokenizer> unigram(Pieces pieces, const std::vector<double>& scores, int unknown);
+// SentencePiece (Kudo and Richardson 2018) with a unigram model: the likeliest way to cut the text. Without a
+// map of characters the text is brought to NFKC.
+std::unique_ptr<Tokenizer> unigram(Pieces pieces, const std::vector<double>& scores, int unknown,
+                                   std::optional<CharacterMap> map = {});
 // SentencePiece with BPE; characters without a piece are written as bytes, <0x0A>.
 std::unique_ptr<Tokenizer> sentence_bpe(Pieces pieces, const MergeTable& merges, int unknown);
 

@@ -1,11 +1,13 @@
 // The files that published models keep their tokenizers in.
+#include "nn/text/tokenizer.hpp"
+
 #include <algorithm>          // clamp, find, min, stable_sort
 #include <cstring>            // memcpy
 #include <nlohmann/json.hpp>  // json
 
+#include "core/base64.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"  // read_file
-#include "nn/text/tokenizer.hpp"
 
 namespace attn {
 namespace {
@@ -89,6 +91,16 @@ std::unique_ptr<Tokenizer> make_byte_level(const Pieces& pieces, const std::vect
   return byte_level_bpe(as_bytes(pieces, specials), in_bytes);
 }
 
+// A normalizer may be a sequence of them.
+std::optional<CharacterMap> character_map_of(const json& normalizer) {
+  json all = within(normalizer, {"normalizers"});
+  if (!all.is_array()) all = json::array({normalizer});
+  for (const json& one : all)
+    if (const json& text = within(one, {"precompiled_charsmap"}); text.is_string())
+      return CharacterMap(decode_base64(text.get_ref<const std::string&>()));
+  return {};
+}
+
 bool mentions_byte_level(const json& part) { return part.dump().find("\"ByteLevel\"") != std::string::npos; }
 
 std::unique_ptr<Tokenizer> from_tokenizer_json(const fs::path& file) {
@@ -129,7 +141,8 @@ std::unique_ptr<Tokenizer> from_tokenizer_json(const fs::path& file) {
   if (type == "Unigram")
     return unigram(
         std::move(pieces), scores,
-        unknown.is_number_integer() ? int(std::clamp<Index>(unknown.get<Index>(), -1, pieces.size())) : 0);
+        unknown.is_number_integer() ? int(std::clamp<Index>(unknown.get<Index>(), -1, pieces.size())) : 0,
+        character_map_of(within(all, {"normalizer"})));
   if (type == "BPE" &&
       (mentions_byte_level(within(all, {"pre_tokenizer"})) || mentions_byte_level(within(all, {"decoder"}))))
     return make_byte_level(pieces, specials, merges);

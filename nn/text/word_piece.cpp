@@ -1,9 +1,10 @@
 // BERT's tokenizer: the text is cleaned and cut at spaces and punctuation, then each word into pieces.
+#include "nn/text/tokenizer.hpp"
+
 #include <utf8proc.h>  // utf8proc_category, utf8proc_decompose_char, utf8proc_tolower
 
 #include "core/error.hpp"
 #include "core/text.hpp"  // characters
-#include "nn/text/tokenizer.hpp"
 
 namespace attn {
 namespace {

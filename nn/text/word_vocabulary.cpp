@@ -1,3 +1,5 @@
+#include "nn/text/vocabulary.hpp"
+
 #include <algorithm>      // find, sort
 #include <array>          // array
 #include <set>            // set
@@ -5,7 +7,6 @@
 #include <utility>        // pair
 
 #include "nn/text/characters.hpp"
-#include "nn/text/vocabulary.hpp"
 
 // Note [Tokens that remember their spaces]
 //

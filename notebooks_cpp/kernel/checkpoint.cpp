@@ -1,7 +1,7 @@
 #include "notebooks_cpp/kernel/checkpoint.hpp"
 
 #include <cxxabi.h>        // __cxa_demangle
-#include <fmt/format.h>    // format, print
+#include <fmt/core.h>      // format, print
 #include <sys/prctl.h>     // prctl
 #include <sys/resource.h>  // setrlimit
 #include <sys/wait.h>      // waitpid

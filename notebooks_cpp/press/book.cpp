@@ -1,7 +1,7 @@
 #include "notebooks_cpp/press/book.hpp"
 
-#include <fmt/format.h>  // format
-#include <unistd.h>      // getpid
+#include <fmt/core.h>  // format
+#include <unistd.h>    // getpid
 
 #include <algorithm>  // min, sort
 #include <fstream>    // ofstream
@@ -122,12 +122,15 @@ void choose_covers(std::vector<BookPage>& pages, const fs::path& out) {
       {"16_bert", "16_bert/both_ways.png"},
       {"17_t5", "17_t5/corrupted.png"},
       {"18_fast_attention", "18_fast_attention/window.png"},
+      {"19_today", "19_today/changes.png"},
+      {"20_many_machines", "20_many_machines/ring.png"},
       {"01_attention_by_hand", "notebooks/01_attention_by_hand/02.png"},
       {"02_positions_landscape", "notebooks/02_positions_landscape/02.png"},
       {"03_training_dynamics", "notebooks/03_training_dynamics/05.png"},
       {"04_what_heads_learn", "notebooks/04_what_heads_learn/01.png"},
       {"05_temperature", "notebooks/05_temperature/02.png"},
       {"06_speed_of_light", "notebooks/06_speed_of_light/02.png"},
+      {"07_how_far", "notebooks/07_how_far/02.png"},
   };
   for (BookPage& page : pages) {
     const auto found = chosen.find(fs::path(page.address).stem().string());
@@ -176,7 +179,9 @@ void write_book(const BookOptions& options) {
   for (const Folder& folder : library_folders) pages.push_back(reference_page(folder, sources));
   for (const auto& file : sources.files())
     if (file->page == file->path + ".html") pages.push_back(source_page(*file, sources));
-  pages[0] = front_page(pages, sources, fs::exists(options.out / "live/index.html"));
+  pages[0] = front_page(pages, sources,
+                        {.live = fs::exists(options.out / "live/index.html"),
+                         .bench = fs::exists(options.out / "bench/index.html")});
 
   const fs::path made = fmt::format("{}.{}", options.book.string(), getpid());
   fs::remove_all(made);

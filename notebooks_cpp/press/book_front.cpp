@@ -1,4 +1,4 @@
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include "lessons/support/picture.hpp"  // dark_twin, picture_html
 #include "notebooks_cpp/press/book_pages.hpp"
@@ -79,7 +79,7 @@ std::string picture_address(const fs::path& picture) {
   return "pictures/" + picture.parent_path().filename().string() + "/" + picture.filename().string();
 }
 
-BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, bool has_live_page) {
+BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, const Neighbours& beside) {
   BookPage front{.address = "index.html", .title = "Start", .chapter = "The book"};
   const PageText text{sources, front.address};
   std::string lessons, exercises, milestones, notebooks, references, files;
@@ -101,17 +101,22 @@ BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, 
     references += fmt::format("<li><a href=\"{}\"><code>{}</code></a> <span class=\"soft\">{}</span></li>\n",
                               reference, folder.path, folder.about);
   }
-  const std::string live = card(
-      {}, has_live_page ? "../live/index.html" : "",
-      has_live_page ? "The live page<span>Your own model, translating and training in the browser.</span>"
-                    : "The live page<span>Your own model, translating and training in the browser: "
-                      "<code>make live</code> makes it, <code>make book</code> then links to it.</span>");
+  const std::string live =
+      card({}, beside.live ? "../live/index.html" : "",
+           beside.live ? "The live page<span>Your own model, translating and training in the browser.</span>"
+                       : "The live page<span>Your own model, translating and training in the browser: "
+                         "<code>make live</code> makes it, <code>make book</code> then links to it.</span>");
   front.body = R"(<header class="opening"><p class="kicker">The book</p><h1>attention.cpp</h1>
 <div class="intro"><p>The transformer, built in C++: from a tensor that knows its own gradients up to a trained translator. Every step runs, draws a picture and grades itself.</p>
 <p>A page of a lesson is the lesson as it runs: text, tables, claims and pictures, with the code of each idea to unfold; then comes its exercise. Point at a cell of an attention map to read its numbers. Names in code lead to where they are declared. Press <kbd>/</kbd> to search.</p></div></header>
 )" + cards("lessons", "The lessons", lessons) +
                cards("milestones", "Milestones: models that run on what you wrote", milestones) +
                cards("live", "Live", live) +
+               cards("speed", "Speed",
+                     beside.bench ? card({}, "../bench/index.html",
+                                         "The benchmarks<span>Beside OpenBLAS, oneDNN, BLIS and "
+                                         "libtorch, as measured on this machine.</span>")
+                                  : "") +
                cards("notebooks", "Notebooks: stories to play with", notebooks) +
                cards("exercises", "Exercises: write it yourself", exercises, " small");
   front.body += "<h2 id=\"reference\">Reference: what the headers declare</h2>\n<ul class=\"files\">\n" +

@@ -1,4 +1,4 @@
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>          // all_of, find_if, max, min
 #include <iterator>           // ssize

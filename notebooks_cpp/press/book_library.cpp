@@ -1,4 +1,4 @@
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // replace
 #include <set>        // set

@@ -59,8 +59,12 @@ std::string reference_address(const std::string& folder);  // "reference/core-vi
 // Where the book keeps a picture: "pictures/06_self_attention/attention.png".
 std::string picture_address(const std::filesystem::path& picture);
 
-// What the book is, and its table of contents. `has_live_page`: out/live/index.html is there to link to.
-BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, bool has_live_page);
+// Pages beside the book that are there to link to: out/live/index.html and out/bench/index.html.
+struct Neighbours {
+  bool live = false, bench = false;
+};
+// What the book is, and its table of contents.
+BookPage front_page(const std::vector<BookPage>& pages, const Sources& sources, const Neighbours& beside);
 // A lesson or a milestone, whose name is that of `folder`. Its sources must have been added to `sources`, or
 // its page shows no code. `output` is its folder in out/.
 BookPage lesson_page(const std::filesystem::path& folder, const std::filesystem::path& output,

@@ -1,6 +1,6 @@
 #include "notebooks_cpp/press/book_sources.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>  // count
 #include <iterator>   // ssize

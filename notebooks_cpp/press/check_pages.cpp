@@ -5,8 +5,10 @@
 #include <iterator>   // ssize
 #include <memory>     // make_unique
 
-#include "core/atomic_file.hpp"      // write_file_atomically
+#include "core/atomic_file.hpp"  // write_file_atomically
+#include "core/base64.hpp"
 #include "lessons/support/html.hpp"  // escape_link
+#include "notebooks_cpp/press/check_live.hpp"
 #include "notebooks_cpp/press/chromium.hpp"
 #include "notebooks_cpp/press/lines.hpp"  // is_digit
 #include "notebooks_cpp/press/page_scripts.hpp"
@@ -149,6 +151,7 @@ void check_colours(Chromium& browser, VisitedPage& page, const fs::path& picture
 
 struct Wanted {
   bool pictures, colours;
+  fs::path root;
   std::string picture_name;  // the path without -wide.png
 };
 
@@ -167,6 +170,13 @@ void visit(Chromium& browser, VisitedPage& page, const Wanted& wanted) {
   page.faults["answers"];
   for (const std::string fault : browser.evaluate(fmt::format("{}()", use_page)))
     page.faults["answers"].insert(fault);
+  if (browser.evaluate("typeof window.live?.ask === 'function'")) {  // an element may be called live, too
+    for (const std::string& fault : check_live_page(browser, wanted.root))
+      page.faults["answers"].insert(fault);
+    note_events(page, browser.take_events());
+    browser.open(file_url(page.file));  // as a reader finds it
+    browser.evaluate("live.ready");
+  }
   for (const Window& window : {wide, narrow}) {
     check_width(browser, page, window);
     if (wanted.pictures || !page.faults[window.name].empty())
@@ -200,27 +210,13 @@ bool is_elsewhere(const std::string& url) {
          !url.starts_with("about:");
 }
 
-std::string decode_base64(std::string_view text) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned pending = 0;
-  int bits = 0;
-  for (const char c : text) {
-    const std::size_t value = digits.find(c);
-    if (value == digits.npos) break;  // the padding at the end
-    pending = pending << 6 | unsigned(value);
-    if ((bits += 6) >= 8) bytes += static_cast<char>(pending >> (bits -= 8) & 0xff);
-  }
-  return bytes;
-}
-
 std::vector<fs::path> find_pages(const fs::path& root) {
   std::vector<fs::path> pages;
   const auto add = [&](const fs::directory_entry& entry) {
     if (entry.is_regular_file() && entry.path().extension() == ".html") pages.push_back(entry.path());
   };
   if (fs::exists(root / "index.html")) add(fs::directory_entry(root / "index.html"));
-  for (const char* part : {"notebooks", "book"})
+  for (const char* part : {"notebooks", "book", "live"})
     if (fs::is_directory(root / part))
       for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / part)) add(entry);
   std::sort(pages.begin(), pages.end());
@@ -297,6 +293,7 @@ std::vector<VisitedPage> visit_pages(const std::vector<fs::path>& files, const f
             {.pictures = with_pictures.count(file) > 0,
              .colours =
                  first_of_folder || file.filename() == "index.html" || is_digit(file.filename().string()[0]),
+             .root = root,
              .picture_name = root / "pages" / name});
     } catch (const Timeout& error) {
       page.faults["opens"].insert(fmt::format("does not come to rest ({})", error.what()));

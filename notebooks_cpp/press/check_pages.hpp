@@ -1,4 +1,4 @@
-// Looks at every page that was made: the book, the notebooks and the gallery of pictures.
+// Looks at every page that was made: the book, the notebooks, the gallery of pictures and the live page.
 //
 // Each page is opened in a browser and must pass these checks:
 //
@@ -6,7 +6,8 @@
 //   links    what it links to is there, and has the anchor; links to the web are listed, not followed
 //   loads    its pictures, scripts and styles are there, and none comes from elsewhere
 //   console  no error, no warning, no uncaught exception
-//   answers  its search finds, its switches switch, its figures answer to pointer, touch and keys
+//   answers  its search finds, its switches switch, its figures answer to pointer, touch and keys; the live
+//            page computes what the native program does: see check_live.hpp
 //   wide     it fits into a window of 1400 x 900
 //   narrow   it fits into a window of 390 x 844, a phone's; no prose scrolls sideways
 //   colours  on lessons, notebooks and a few others: text stands out from its background, in light and dark
@@ -16,14 +17,13 @@
 // and every page that does not fit. Cost: a fifth of a second per page, and as much again per screenshot.
 #pragma once
 
-#include <filesystem>   // path
-#include <functional>   // function
-#include <map>          // map
-#include <optional>     // optional
-#include <set>          // set
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <filesystem>  // path
+#include <functional>  // function
+#include <map>         // map
+#include <optional>    // optional
+#include <set>         // set
+#include <string>      // string
+#include <vector>      // vector
 
 #include "core/shape.hpp"  // Index
 
@@ -50,9 +50,8 @@ struct FileTarget {
 std::string file_url(const std::filesystem::path& file);        // of an absolute path
 std::optional<FileTarget> file_target(const std::string& url);  // nothing unless it is a file: URL
 bool is_elsewhere(const std::string& url);                      // has to be fetched from another machine
-std::string decode_base64(std::string_view text);
 
-// The pages below `root`: of the gallery (index.html), the notebooks and the book, sorted.
+// The pages below `root`: of the gallery (index.html), the notebooks, the book and the live page, sorted.
 std::vector<std::filesystem::path> find_pages(const std::filesystem::path& root);
 
 // Those that get a screenshot: all of a small folder; of a large one its index, its lessons, and some.

@@ -1,5 +1,5 @@
 // build/check_pages: opens every page of the book, the notebooks and the gallery; see check_pages.hpp.
-#include <fmt/format.h>  // format, print
+#include <fmt/core.h>  // format, print
 
 #include <csignal>   // SIGINT
 #include <cstdio>    // fflush
@@ -21,7 +21,7 @@ constexpr int passed_code = 0, failed_code = 1, usage_code = 2, interrupted_code
 void look_for_parts(const fs::path& out, bool need_all) {
   std::string missing;
   bool found = false;
-  for (const char* part : {"lessons", "notebooks", "book"}) {
+  for (const char* part : {"lessons", "notebooks", "book", "live"}) {
     const bool there = fs::exists(out / (part == std::string_view("lessons") ? "index.html" : part));
     found = found || there;
     if (!there) missing += fmt::format(" {}", part);

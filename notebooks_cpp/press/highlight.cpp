@@ -1,6 +1,6 @@
 #include "notebooks_cpp/press/highlight.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>      // any_of
 #include <cctype>         // islower, isupper

@@ -1,9 +1,10 @@
 #include "notebooks_cpp/press/html.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <cctype>  // isalnum, tolower
 
+#include "core/base64.hpp"
 #include "core/error.hpp"
 
 namespace attn::press {
@@ -84,20 +85,6 @@ std::string Ids::unique(std::string_view title) {
   for (int count = ++used[id]; count > 1; count = ++used[id])
     if (const std::string numbered = fmt::format("{}-{}", id, count); used[numbered]++ == 0) return numbered;
   return id;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    unsigned group = 0;  // three bytes are four digits of six bits
-    for (std::size_t j = 0; j < 3; ++j)
-      group = group << 8 | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j) text += j <= count ? digits[group >> (18 - 6 * j) & 63] : '=';
-  }
-  return text;
 }
 
 std::string data_uri(const std::filesystem::path& path) {

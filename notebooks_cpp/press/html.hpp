@@ -33,7 +33,6 @@ struct Ids {
   std::map<std::string, int> used;
 };
 
-std::string base64(std::string_view bytes);
 std::string data_uri(const std::filesystem::path& path);  // a picture (PNG, JPEG, GIF, SVG) as an address
 
 }  // namespace attn::press

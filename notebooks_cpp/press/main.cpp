@@ -1,5 +1,5 @@
 // press: makes programs and pages of notebooks, and the book. See the text of --help.
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <chrono>  // steady_clock
 #include <string>  // string

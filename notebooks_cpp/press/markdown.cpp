@@ -1,7 +1,7 @@
 #include "notebooks_cpp/press/markdown.hpp"
 
-#include <fmt/format.h>  // format
-#include <md4c.h>        // md_parse
+#include <fmt/core.h>  // format
+#include <md4c.h>      // md_parse
 
 #include <algorithm>   // max, min
 #include <charconv>    // from_chars

@@ -1,6 +1,6 @@
 #include "notebooks_cpp/press/math.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <string>   // string
 #include <utility>  // exchange, pair

@@ -1,7 +1,7 @@
 // Reading LaTeX, word by word: the lower half of math.cpp, which knows what the words mean.
 #pragma once
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <string>       // string
 #include <string_view>  // string_view

@@ -1,8 +1,8 @@
 #include "notebooks_cpp/press/notebook.hpp"
 
-#include <fmt/format.h>  // format
-#include <spawn.h>       // posix_spawn
-#include <sys/wait.h>    // waitpid
+#include <fmt/core.h>  // format
+#include <spawn.h>     // posix_spawn
+#include <sys/wait.h>  // waitpid
 
 #include <algorithm>          // count, find, min
 #include <cerrno>             // errno
@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>  // ordered_json
 
 #include "core/atomic_file.hpp"
+#include "core/base64.hpp"
 #include "core/error.hpp"
 #include "lessons/support/picture.hpp"
 #include "notebooks_cpp/press/highlight.hpp"

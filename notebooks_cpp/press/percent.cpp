@@ -1,6 +1,6 @@
 #include "notebooks_cpp/press/percent.hpp"
 
-#include <fmt/format.h>  // format
+#include <fmt/core.h>  // format
 
 #include <algorithm>          // find, min
 #include <iterator>           // ssize

@@ -15,7 +15,7 @@ $(B)/notebooks/%.cpp: notebooks_cpp/%.cpp notebooks_cpp/press/percent.cpp | buil
 	@build/press tangle $< $@
 $(O)/notebooks/%.o: $(B)/notebooks/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(HOT) -c $< -o $@
 $(NOTEBOOKS): $(B)/notebooks/%: $(O)/notebooks/%.o $(NOTEBOOK_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
@@ -35,7 +35,7 @@ book: build/packages.ok  ## make pages of lessons, exercises and annotated sourc
 	@build/press book && echo "The book: out/book/index.html"
 
 # --- the pages, looked at in a browser: see notebooks_cpp/press/check_pages.hpp ---
-build/check_pages: $(patsubst %,$(O)/notebooks_cpp/press/%.o,check_pages_main check_pages chromium) \
+build/check_pages: $(patsubst %,$(O)/notebooks_cpp/press/%.o,check_pages_main check_pages check_live chromium) \
                    $(SUPPORT_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 

@@ -1,13 +1,13 @@
-// gemm beside OpenBLAS's and oneDNN's sgemm, in one process, call by call:
+// gemm beside the sgemm of OpenBLAS, oneDNN and BLIS, in one process, call by call:
 //
-//   gemm_bench [--threads N] [--rounds N] [--slice MS] [words…]   only cases whose names hold one of the
-//   words
+//   gemm_bench [--threads N] [--rounds N] [--slice MS] [words…]   cases whose names hold one of the words
+//   gemm_bench --list                                             the names
 //
 // Lines are `ratio <case> <threads>t vs <peer>: 1.23`, where above 1 means that we are faster. The peers
 // choose their instructions themselves: to compare AVX2 with AVX2 on a newer machine, start it with
-// ATTN_KERNELS=v3 OPENBLAS_CORETYPE=Haswell ONEDNN_MAX_CPU_ISA=AVX2 in the environment.
-#include <fmt/format.h>  // print
-#include <omp.h>         // omp_set_num_threads
+// ATTN_KERNELS=v3 OPENBLAS_CORETYPE=Haswell ONEDNN_MAX_CPU_ISA=AVX2 BLIS_ARCH_TYPE=3 in the environment.
+#include <fmt/core.h>  // print
+#include <omp.h>       // omp_set_num_threads
 
 #include <cstdlib>  // aligned_alloc, atoi, atof, free
 #include <memory>   // unique_ptr
@@ -25,6 +25,12 @@
 #endif
 #ifdef ATTN_BENCH_ONEDNN
 #include <dnnl.h>
+#endif
+#ifdef ATTN_BENCH_BLIS
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <blis.h>
+#pragma GCC diagnostic pop
 #endif
 
 using namespace attn;
@@ -105,7 +111,7 @@ struct Numbers {
 struct Settings {
   int threads = 1, rounds = 30;
   double slice = 0.002;
-  std::vector<std::string> words;
+  bench::Choice choice;
 };
 
 void run(const Case& one, const Settings& settings) {
@@ -141,6 +147,21 @@ void run(const Case& one, const Settings& settings) {
                  all_B[i].data, B.stride, 0, all_C[i].data, C.stride);
   });
 #endif
+#ifdef ATTN_BENCH_BLIS
+  // By its own interface, which takes the steps between rows and columns: cblas_sgemm is OpenBLAS's here.
+  bli_thread_set_num_threads(settings.threads);
+  names.push_back("blis");
+  bars.push_back(one.openblas_bar);
+  functions.push_back([&] {
+    float alpha = 1, beta = 0;
+    const auto rows = [](const ConstMatrix& x) { return x.transposed ? Index{1} : x.stride; };
+    const auto columns = [](const ConstMatrix& x) { return x.transposed ? x.stride : Index{1}; };
+    for (Index i = 0; i < one.count; ++i)
+      bli_sgemm(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, m, n, k, &alpha, const_cast<float*>(all_A[i].data),
+                rows(A), columns(A), const_cast<float*>(all_B[i].data), rows(B), columns(B), &beta,
+                all_C[i].data, C.stride, 1);
+  });
+#endif
   // The peak takes part as one more contestant: a core's clock changes from minute to minute.
   constexpr Index burn_steps = 5000;
   functions.push_back([&] { kernels().burn(burn_steps); });
@@ -171,16 +192,17 @@ int main(int argc, char** argv) {
       settings.rounds = std::atoi(argv[++i]);
     } else if (word == "--slice" && i + 1 < argc) {
       settings.slice = std::atof(argv[++i]) / 1000;
+    } else if (word == "--list") {
+      settings.choice.list = true;
     } else {
-      settings.words.push_back(word);
+      settings.choice.words.push_back(word);
     }
   }
   set_thread_count(settings.threads);
   omp_set_num_threads(settings.threads);
-  fmt::print("kernels {}, peak {:.1f} GFLOP/s a thread\n", kernels().name, bench::fma_peak_gflops());
-  for (const Case& one : all_cases()) {
-    bool wanted = settings.words.empty();
-    for (const std::string& word : settings.words) wanted |= one.name.find(word) != std::string::npos;
-    if (wanted) run(one, settings);
-  }
+  if (!settings.choice.list)
+    fmt::print("kernels {}, peak {:.1f} GFLOP/s a thread\n", kernels().name, bench::fma_peak_gflops());
+  for (const Case& one : all_cases())
+    if (settings.choice.wants(one.name)) run(one, settings);
+  bench::noise.print(settings.threads);
 }

@@ -1,12 +1,18 @@
 // Timing for the benchmarks: contestants run in turn, many rounds in one process, and the best time of each
 // counts. On a shared machine a neighbour can only make a run slower, so the best of many is what the code
-// can do; and taking turns lets a slow spell hit all contestants alike.
+// can do; and taking turns lets a slow spell hit all contestants alike. A sample during which another program
+// took a core from us is measured again, up to twice, and counted: a bench on a busy machine says so. (Long
+// ones are not: in half a second every program loses its core once.)
 #pragma once
 
-#include <time.h>  // clock_gettime
+#include <fmt/core.h>      // print
+#include <sys/resource.h>  // getrusage
+#include <time.h>          // clock_gettime
 
+#include <algorithm>   // min, nth_element
 #include <chrono>      // steady_clock
 #include <functional>  // function
+#include <string>      // string
 #include <vector>      // vector
 
 namespace attn::bench {
@@ -23,29 +29,79 @@ inline double thread_seconds() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
+// How often a core was taken from one of our threads that wanted to go on.
+inline long preemptions() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
+}
+
+// Over all measurements of this program.
+struct Noise {
+  long samples = 0, disturbed = 0;
+  double spread = 0;  // the sum of median / best - 1 of all series of samples
+  long series = 0;
+
+  void add(std::vector<double> times, double best) {
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    spread += times[times.size() / 2] / best - 1;
+    ++series;
+  }
+  void print(int threads) const {
+    if (samples == 0) return;
+    fmt::print(
+        "noise {}t: {} of {} samples were disturbed and measured again, medians lie {:.1f}% above the best\n",
+        threads, disturbed, samples, 100 * spread / double(series));
+  }
+};
+inline Noise noise;
+
 // The best time of one call of each function, over `rounds` turns in which each runs
 // for about `slice` seconds.
 inline std::vector<double> best_times(const std::vector<std::function<void()>>& functions, int rounds,
                                       double slice, double (*clock)() = seconds) {
+  constexpr int most_repeats = 2;
+  constexpr double longest = 0.5;  // of a sample that is worth repeating, in seconds
   std::vector<double> best;
-  std::vector<long> repeats;
+  std::vector<std::vector<double>> samples(functions.size());
   for (const auto& f : functions) {
     f();  // warm: buffers grown, threads started
     const double start = clock();
     f();
     best.push_back(clock() - start);
-    repeats.push_back(1 + long(slice / (best.back() + 1e-9)));
   }
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < functions.size(); ++i) {
-      const double start = clock();
-      for (long r = 0; r < repeats[i]; ++r) functions[i]();
-      const double time = (clock() - start) / double(repeats[i]);
-      if (time < best[i]) best[i] = time;
-      repeats[i] = 1 + long(slice / (best[i] + 1e-9));
+      const long repeats = 1 + long(slice / (best[i] + 1e-9));
+      bool disturbed = true;
+      for (int attempt = 0; disturbed && attempt <= most_repeats; ++attempt) {
+        const long before = preemptions();
+        const double start = clock();
+        for (long r = 0; r < repeats; ++r) functions[i]();
+        const double time = (clock() - start) / double(repeats);
+        disturbed = preemptions() != before && time * double(repeats) < longest;
+        ++noise.samples;
+        noise.disturbed += disturbed;
+        samples[i].push_back(time);
+        best[i] = std::min(best[i], time);
+      }
     }
   }
+  for (std::size_t i = 0; i < functions.size() && rounds > 0; ++i) noise.add(samples[i], best[i]);
   return best;
 }
+
+// Which cases to run: those whose names hold one of the words, or all. `--list` names them instead.
+struct Choice {
+  std::vector<std::string> words = {};
+  bool list = false;
+
+  bool wants(const std::string& name) const {
+    if (list) fmt::print("{}\n", name);
+    bool wanted = words.empty();
+    for (const std::string& word : words) wanted |= name.find(word) != std::string::npos;
+    return wanted && !list;
+  }
+};
 
 }  // namespace attn::bench

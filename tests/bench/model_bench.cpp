@@ -1,22 +1,28 @@
 // Whole training steps and decoding, beside libtorch, and tiled attention beside composed ops.
 //
 //   model_bench [--threads N] [--seconds S] [words…]      only cases whose names hold one of the words
+//   model_bench --list                                    the names
 //   model_bench --memory ours|libtorch step-base           peak memory of three steps, in a process of its
 //   own
 //
 // Lines: `ratio <case> <threads>t vs <peer>: 1.23`, above 1 means that we are faster; `peak <case>
-// <threads>t: 71%` is the share of the FMA peak that the matrix products of a step reach; `memory …` in MiB.
-#include <fmt/format.h>  // print
-#include <omp.h>         // omp_set_num_threads
+// <threads>t: 71%` is the share of the FMA peak that the matrix products of a step reach; `bandwidth <case>
+// <threads>t: 83%` compares writing one token with reading, once, the weights that it needs; `difference
+// <case> vs <peer>: 1e-6` is between results; `memory …` in MiB.
+#include <fmt/core.h>  // print
+#include <omp.h>       // omp_set_num_threads
 
+#include <cstddef>  // byte
 #include <cstdlib>  // atof, atoi
 #include <fstream>  // ifstream
 #include <memory>   // make_shared
+#include <span>     // span
 
 #include "core/autograd.hpp"
 #include "core/parallel.hpp"
 #include "nn/decode.hpp"
 #include "nn/gpt.hpp"
+#include "nn/quantise.hpp"
 #include "optim/optimizer.hpp"
 #include "tests/bench/fma_peak.hpp"
 #include "tests/bench/torch_peer.hpp"
@@ -102,13 +108,9 @@ std::function<void()> our_decode(const ModelCase& model, Index tokens) {
 struct Settings {
   int threads = 1;
   double seconds = 6;  // a case
-  std::vector<std::string> words;
+  bench::Choice choice;
 
-  bool wants(const std::string& name) const {
-    bool wanted = words.empty();
-    for (const std::string& word : words) wanted |= name.find(word) != std::string::npos;
-    return wanted;
-  }
+  bool wants(const std::string& name) const { return choice.wants(name); }
 };
 
 // Runs the contestants in turn for about `settings.seconds` and returns the best time of each.
@@ -162,6 +164,105 @@ void run_decoding(const Settings& settings) {
   }
 }
 
+// Random weights without the time that drawing 124 million normal numbers takes.
+void fill(const ParameterList& parameters) {
+  std::uint32_t bits = 1;
+  for (const Parameter& parameter : parameters)
+    for (Index i = 0; i < parameter.tensor.numel(); ++i)
+      parameter.tensor.data()[i] = real(std::int32_t(bits = 1664525 * bits + 1013904223)) * real(1e-11);
+}
+
+// Reads memory as fast as the machine can: what decoding, which has little else to do, is held against.
+struct Reader {
+  std::vector<std::span<const std::byte>> pieces;
+
+  void add(const void* data, std::size_t bytes) {
+    pieces.emplace_back(static_cast<const std::byte*>(data), bytes);
+  }
+  void add(const Linear& layer) {
+    if (layer.int8) add(layer.int8.values.get(), std::size_t(layer.int8.rows * layer.int8.cols));
+    if (layer.weight) add(layer.weight.data(), std::size_t(layer.weight.numel()) * sizeof(real));
+  }
+  void add(const Stack& stack) {
+    for (const Block& block : stack.blocks) {
+      for (const Linear* layer : {&block.self.query, &block.self.key, &block.self.value, &block.self.output,
+                                  &block.cross.query, &block.cross.output, &block.feed_forward.first,
+                                  &block.feed_forward.gate, &block.feed_forward.second})
+        add(*layer);
+    }
+  }
+  double bytes() const {
+    double total = 0;
+    for (const auto& piece : pieces) total += double(piece.size());
+    return total;
+  }
+  // A word of each cache line, in 8 places at once: nothing that we tried reads faster.
+  void operator()() const {
+    constexpr std::size_t streams = 8, line = 64;
+    for (const auto& piece : pieces) {
+      const std::size_t stretch = piece.size() / streams / line * line;
+      parallel_for(Index(stretch / line), 256, [&](Index begin, Index end) {
+        int sum = 0;
+        for (Index i = begin; i < end; ++i)
+          for (std::size_t s = 0; s < streams; ++s) sum += int(piece[s * stretch + std::size_t(i) * line]);
+        asm volatile("" ::"r"(sum));  // the compiler must compute it
+      });
+    }
+  }
+};
+
+// One token of a model that reads `reader` for each; `writer` has begun to write.
+template <class SomeWriter>
+void run_bandwidth(const std::string& name, const Settings& settings, const SomeWriter& begun,
+                   const Reader& reader) {
+  constexpr Index tokens = 8;
+  const auto write = [&] {
+    SomeWriter writer = begun;
+    greedy(writer, {.end = -1, .max_length = tokens});
+  };
+  const auto read = [&] {
+    for (Index i = 0; i < tokens; ++i) reader();
+  };
+  const std::vector<double> times = compare(settings, {write, read});
+  const double token = times[0] / tokens, reading = times[1] / tokens;
+  fmt::print(
+      "bandwidth {} {}t: {:.0f}%  ({:.2f} ms per token, and {:.2f} to read {:.0f} MB at {:.1f} GB/s)\n", name,
+      settings.threads, 100 * reading / token, 1e3 * token, 1e3 * reading, 1e-6 * reader.bytes(),
+      1e-9 * reader.bytes() / reading);
+  std::fflush(stdout);
+}
+
+void run_bandwidths(const Settings& settings) {
+  Rng rng(1);
+  if (settings.wants("decode-base")) {
+    const Transformer net(configuration(models[2], 0), rng);
+    Reader reader;
+    reader.add(net.decoder);
+    reader.add(net.projection);
+    TransformerWriter writer(net, random_tokens({1, models[2].length}, models[2].vocabulary, rng));
+    writer.next(IntTensor({1, 1}, {1}));  // keys and values of the source are computed once
+    run_bandwidth("decode-base", settings, writer, reader);
+  }
+  for (const bool int8 : {false, true}) {
+    const std::string name = int8 ? "decode-gpt2-int8" : "decode-gpt2";
+    if (!settings.wants(name)) continue;
+    TransformerConfig config =
+        gpt_config({.vocabulary = 50257, .d_model = 768, .heads = 12, .layers = 12, .max_length = 1024});
+    config.initialization = Initialization::none;
+    Gpt net(config, rng);
+    fill(parameters_of(net));
+    if (int8) quantise(net);
+    Reader reader;
+    reader.add(net.stack);
+    Linear head;
+    head.weight = net.token_embedding.table, head.int8 = net.token_embedding.int8;
+    reader.add(head);
+    GptWriter writer(net);
+    writer.next(random_tokens({1, 16}, config.vocabulary, rng));
+    run_bandwidth(name, settings, writer, reader);
+  }
+}
+
 // Tiled attention, forward and backward, beside softmax(Q Kᵀ / √D + mask) V by separate ops, which need the
 // whole (H, T, T) matrix several times over.
 void run_attention(const Settings& settings, bool causal) {
@@ -190,6 +291,27 @@ void run_attention(const Settings& settings, bool causal) {
   }
   fmt::print("memory {}: tiled {:.1f} MiB, composed {:.1f} MiB\n", name, extra[0], extra[1]);
 }
+
+#ifdef ATTN_BENCH_TORCH
+// A second opinion on what a GPT-2 computes.
+void compare_logits(const Settings& settings) {
+  if (!settings.wants("gpt2-logits")) return;
+  TransformerConfig config =
+      gpt_config({.vocabulary = 1000, .d_model = 96, .heads = 6, .layers = 4, .max_length = 64});
+  config.feed_forward.activation = Activation::gelu_tanh;
+  Rng rng(1);
+  const Gpt net(config, rng);
+  for (const Parameter& parameter : parameters_of(net))  // larger than initial ones: every part counts
+    for (Index i = 0; i < parameter.tensor.numel(); ++i)
+      parameter.tensor.data()[i] += real(0.1 * rng.normal());
+  const NoGrad no_grad;
+  const IntTensor tokens = random_tokens({1, 48}, config.vocabulary, rng);
+  const Tensor ours = net(tokens);
+  fmt::print("difference gpt2-logits vs libtorch: {:.1e}  (the largest logit is {:.1f})\n",
+             max_difference(ours, bench::torch_logits(net, tokens)),
+             kernels().max(ours.numel(), ours.data()));
+}
+#endif
 
 double resident_peak_mib() {
   std::ifstream status("/proc/self/status");
@@ -229,21 +351,31 @@ int main(int argc, char** argv) {
       settings.seconds = std::atof(argv[++i]);
     else if (word == "--memory" && i + 2 < argc)
       return measure_memory(argv[i + 1], argv[i + 2]);
+    else if (word == "--list")
+      settings.choice.list = true;
     else
-      settings.words.push_back(word);
+      settings.choice.words.push_back(word);
   }
   set_thread_count(settings.threads);
   omp_set_num_threads(settings.threads);
+  double peak = 0;
+  if (!settings.choice.list) {
 #ifdef ATTN_BENCH_TORCH
-  bench::torch_threads(settings.threads);
-  fmt::print("peer {}\n", bench::torch_name());
+    bench::torch_threads(settings.threads);
+    fmt::print("peer {}\n", bench::torch_name());
 #else
-  fmt::print("libtorch is not installed (`make bench-peers` installs it): our own times alone\n");
+    fmt::print("libtorch is not installed (`make bench-peers` installs it): our own times alone\n");
 #endif
-  const double peak = bench::fma_peak_gflops() * settings.threads;
-  fmt::print("kernels {}, peak {:.1f} GFLOP/s on {} threads\n", kernels().name, peak, settings.threads);
+    peak = bench::fma_peak_gflops() * settings.threads;
+    fmt::print("kernels {}, peak {:.1f} GFLOP/s on {} threads\n", kernels().name, peak, settings.threads);
+  }
+#ifdef ATTN_BENCH_TORCH
+  compare_logits(settings);
+#endif
   run_steps(settings, peak);
   run_decoding(settings);
+  run_bandwidths(settings);
   run_attention(settings, true);
   run_attention(settings, false);
+  bench::noise.print(settings.threads);
 }

@@ -4,10 +4,11 @@
 //
 // Compiled with -DATTN_BENCH_TORCH it runs the same chain in libtorch right after, and prints the ratio.
 // The best of many rounds counts: what is measured is the code, not what else the machine was doing.
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
-#include <algorithm>  // min
-#include <chrono>     // steady_clock
+#include <algorithm>    // min
+#include <chrono>       // steady_clock
+#include <string_view>  // string_view
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
@@ -43,7 +44,8 @@ double best_of(int rounds, const Step& step) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--list") return fmt::print("op-overhead\n"), 0;
   attn::Rng rng(1);
   const attn::Tensor x = attn::normal({16}, rng), ones = attn::ones({16});
   attn::Tensor scale = attn::normal({16}, rng).requires_grad(), shift = attn::zeros({16}).requires_grad();

@@ -4,7 +4,8 @@
 
 #include <torch/torch.h>
 
-#include <cmath>  // sqrt
+#include <algorithm>  // copy_n
+#include <cmath>      // sqrt
 
 namespace attn::bench {
 namespace {
@@ -86,6 +87,41 @@ std::function<void()> torch_decode(const ModelCase& model, Index tokens) {
       written = torch::cat({written, next.view({1, 1})}, 0);
     }
   };
+}
+
+Tensor torch_logits(const Gpt& model, const IntTensor& tokens) {
+  const torch::NoGradGuard no_grad;
+  const auto shared = [](const Tensor& x) {
+    return torch::from_blob(x.data(), std::vector<int64_t>(x.shape().begin(), x.shape().end()));
+  };
+  const auto linear = [&](const torch::Tensor& x, const Linear& layer) {
+    return torch::linear(x, shared(layer.weight), shared(layer.bias));
+  };
+  const auto norm = [&](const torch::Tensor& x, const Norm& layer) {
+    return torch::layer_norm(x, {x.size(-1)}, shared(layer.gain), shared(layer.bias), layer.epsilon);
+  };
+  const int64_t T = tokens.numel(), H = model.config.heads, D = model.config.head_size();
+  const auto heads = [&](const torch::Tensor& x) { return x.view({1, T, H, D}).transpose(1, 2); };
+  const auto future = torch::ones({T, T}, torch::kBool).triu(1);
+  const auto ids = torch::tensor(tokens.values()).to(torch::kLong).view({1, T});
+
+  auto x = torch::embedding(shared(model.token_embedding.table), ids) +
+           shared(model.stack.positions.table).slice(0, 0, T);  // (1, T, C)
+  for (const Block& block : model.stack.blocks) {
+    const auto y = norm(x, block.self_norm);
+    const auto q = heads(linear(y, block.self.query)), k = heads(linear(y, block.self.key)),
+               v = heads(linear(y, block.self.value));  // (1, H, T, D)
+    const auto scores = torch::matmul(q, k.transpose(2, 3)) / std::sqrt(double(D));
+    const auto weights = torch::softmax(scores.masked_fill(future, -INFINITY), -1);
+    x = x + linear(torch::matmul(weights, v).transpose(1, 2).reshape({1, T, H * D}), block.self.output);
+    const auto hidden = linear(norm(x, block.feed_forward_norm), block.feed_forward.first);
+    x = x + linear(torch::gelu(hidden, "tanh"), block.feed_forward.second);
+  }
+  const auto logits =
+      torch::linear(norm(x, model.stack.final_norm), shared(model.token_embedding.table)).contiguous();
+  const Tensor result = empty({1, T, model.config.vocabulary});
+  std::copy_n(logits.data_ptr<float>(), result.numel(), result.data());
+  return result;
 }
 
 }  // namespace attn::bench

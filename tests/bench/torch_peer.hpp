@@ -5,7 +5,7 @@
 #include <functional>  // function
 #include <string>      // string
 
-#include "core/shape.hpp"  // Index
+#include "nn/gpt.hpp"
 
 namespace attn::bench {
 
@@ -23,6 +23,8 @@ std::string torch_name();
 std::function<void()> torch_step(const ModelCase& model, double dropout);
 // Greedy decoding of `tokens` tokens for one sentence, without a cache, as libtorch users do it.
 std::function<void()> torch_decode(const ModelCase& model, Index tokens);
+// The logits of a GPT-2 on its own weights, written with libtorch's ops: (1, T) -> (1, T, V).
+Tensor torch_logits(const Gpt& model, const IntTensor& tokens);
 #endif
 
 }  // namespace attn::bench

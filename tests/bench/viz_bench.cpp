@@ -3,7 +3,7 @@
 // The bar: a labelled heatmap of 512 x 512 pixels in under 50 ms, writing included. The filter table is the
 // reason for the one that write_png uses: it encodes typical pictures with each of the five, and with stb's
 // trial of all.
-#include <fmt/format.h>  // print
+#include <fmt/core.h>  // print
 
 #include <algorithm>   // min
 #include <chrono>      // steady_clock

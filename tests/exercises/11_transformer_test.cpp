@@ -4,7 +4,6 @@
 using namespace attn;
 using coach::Cases;
 using coach::Question;
-using exercise::AttentionWeights;
 using exercise::DecoderWeights;
 using exercise::EncoderWeights;
 using exercise::FeedForwardWeights;
@@ -26,7 +25,7 @@ Tensor visible_keys(Index T, Index S, Index length, bool causal) {
 }
 
 // norm(x + what x finds in `memory`), norm(x + what the feed-forward network makes of x).
-Tensor find(const Tensor& x, const Tensor& memory, const Mask& mask, const AttentionWeights& w) {
+Tensor find(const Tensor& x, const Tensor& memory, const Mask& mask, const exercise::AttentionWeights& w) {
   const auto projected = [](const Tensor& y, const Tensor& matrix) {
     return reshape(matmul(y, matrix), {1, y.size(0), matrix.size(1)});
   };
@@ -61,8 +60,8 @@ Index count_parameters(Index V, Index C, Index, Index F, Index N) {
 
 namespace {
 
-AttentionWeights attention_weights(Index C, Rng& rng) {
-  AttentionWeights w;
+exercise::AttentionWeights attention_weights(Index C, Rng& rng) {
+  exercise::AttentionWeights w;
   for (Tensor* matrix : {&w.query, &w.key, &w.value, &w.output}) *matrix = coach::tidy({C, C}, rng);
   return w;
 }

@@ -1,5 +1,7 @@
 // What is told about answers that are wrong in a way nobody has named, and about functions as arguments.
-#include <fmt/format.h>
+#include <cmath>  // sqrt
+
+#include <fmt/core.h>
 
 #include "tests/exercises/coach_testing.hpp"
 

@@ -1,6 +1,8 @@
 // Answers that must not pass, one for every way in which the numbers alone would not show it.
 #include "tests/exercises/coach_testing.hpp"
 
+#include <cmath>  // log
+
 namespace testing {
 namespace {
 

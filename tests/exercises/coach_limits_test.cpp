@@ -1,6 +1,6 @@
 // Files that try to get away: whatever a learner's file does, the check ends in a verdict
 // and leaves nothing running.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>   // steady_clock
 #include <fstream>  // ifstream

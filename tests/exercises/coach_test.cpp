@@ -1,7 +1,7 @@
 // Tests build/coach as a learner meets it: in a folder of its own, with answers that fail in every way there
 // is. Prints what fails and "N passed, N failed". Run in the project's folder; needs build/coach and the
 // graders. With arguments, only those groups: commands, holes, facts, limits.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <stdlib.h>    // mkdtemp
 #include <sys/wait.h>  // WEXITSTATUS
 

@@ -1,5 +1,6 @@
 // What the coach reads: the learner's progress, the mistakes of a lesson, and what an answer wrote into
 // its pipe.
+#include <cmath>       // sqrt
 #include <filesystem>  // create_directories, current_path
 
 #include "core/text.hpp"  // read_file

@@ -202,6 +202,22 @@ void read_tokenizer(const std::string& text) {
   tokenizer->decode(tokenizer->for_model(tokenizer->encode("the [MASK] the\n l'été 는 <s>")));
 }
 
+// "a" becomes "b": the root, the unit of 'a', and that of its value.
+std::string character_map_seed() {
+  std::vector<std::uint32_t> units(99);
+  units[0] = 1 << 10;
+  units[1 ^ 'a'] = 2 << 10 | 1 << 8 | 'a';
+  units[2 ^ 1 ^ 'a'] = 0x80000000;
+  const std::uint32_t size = std::uint32_t(4 * units.size());
+  std::string bytes(reinterpret_cast<const char*>(&size), 4);
+  return bytes.append(reinterpret_cast<const char*>(units.data()), size).append("b\0", 2);
+}
+void read_character_map(const std::string& bytes) {
+  const CharacterMap map(bytes);
+  promise(map("").empty(), "nothing stays nothing");
+  map(std::string("aa\0 l'été ﬁ 는\xff", 20) + bytes.substr(0, 1000));
+}
+
 void read_llama2c(const std::string& bytes) {
   const Gpt model = load_llama2c(file_with(bytes));
   promise(parameters_of(model).count() <= std::ssize(bytes) / 4, "no model has more numbers than its file");
@@ -280,7 +296,8 @@ std::vector<Target> model_targets() {
         R"("added_tokens":[{"id":5,"content":"[MASK]"}]})",
         R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["</s>",0],["▁the",-1.5],["▁",-2],["e",-3]]}})",
         R"({"model":{"type":"BPE","unk_token":"<unk>","vocab":{"<unk>":0,"<s>":1,"▁":2,"t":3,"h":4,"th":5},)"
-        R"("merges":["t h"]}})"},
+        R"("merges":["t h"]}})",
+        R"({"normalizer":{"precompiled_charsmap":"BAAAAAAAAAAA"},"model":{"type":"Unigram","vocab":[["<unk>",0]]}})"},
        with(json_tokens, {"\"ByteLevel\"", "\"pre_tokenizer\":", "\"merges\":", "\"vocab\":", "\"<0x00>\":",
                           "\"BPE\"", "\"Unigram\"", "\"WordPiece\"", "▁", "##", "Ġ"}),
        read_tokenizer},
@@ -295,6 +312,10 @@ std::vector<Target> model_targets() {
          promise(least_numbers(attn::read_settings(std::filesystem::path(file_with(text))).second) > 0,
                  "a model has numbers");
        }},
+      {"character map",
+       {character_map_seed()},
+       {std::string(4, '\0'), std::string(4, '\xff'), "\x01", "b"},
+       read_character_map},
       {"llama2c", {llama2c_seed()}, {std::string(4, '\0'), std::string(4, '\xff'), "\x01"}, read_llama2c},
       {"grammar",
        {small_grammar, "<a> = b <c>\n<c> = d | e\n"},

@@ -1,4 +1,6 @@
 // A program of somebody else's: a linear layer learns y = 2x + 1 with the installed library.
+#include <fmt/core.h>  // print
+
 #include <core/autograd.hpp>
 #include <core/ops.hpp>
 #include <nn/linear.hpp>

@@ -72,10 +72,11 @@ bool ended_well(pid_t child) {
   return waitpid(child, &status, 0) == child && status == 0;
 }
 
+// A killed training also leaves its lock, which then counts for nothing.
 std::set<std::string> files_in(const fs::path& folder) {
   std::set<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    names.insert(entry.path().filename());
+    if (entry.path().extension() != ".lock") names.insert(entry.path().filename());
   return names;
 }
 

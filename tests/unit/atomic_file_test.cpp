@@ -6,13 +6,14 @@
 #include <sys/resource.h>  // setrlimit
 #include <sys/stat.h>      // mkfifo
 #include <sys/wait.h>      // waitpid
-#include <unistd.h>        // close, fork, _exit
+#include <unistd.h>        // close, fork, getpid, _exit
 
-#include <algorithm>  // all_of
-#include <csignal>    // signal
-#include <fstream>    // ofstream
-#include <string>     // string
-#include <thread>     // thread
+#include <algorithm>   // all_of
+#include <csignal>     // signal
+#include <filesystem>  // path
+#include <fstream>     // ofstream
+#include <string>      // string
+#include <thread>      // thread
 
 #include "core/error.hpp"
 #include "core/text.hpp"  // read_file
@@ -49,6 +50,27 @@ TEST_CASE("an atomic write makes the folders it needs") {
   const TemporaryFolder folder;
   write_file_atomically(folder / "some/new/a", {"text"});
   CHECK(read_file(folder / "some/new/a") == "text");
+}
+
+TEST_CASE("a lock has one owner, and ends with it") {
+  const TemporaryFolder folder;
+  const auto refusal = [&]() -> std::string {
+    try {
+      const FileLock second(folder / "a.lock", "not now");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  {
+    const FileLock lock(folder / "a.lock", "");
+    CHECK(refusal() == fmt::format("not now: process {} ({})", ::getpid(), (folder / "a.lock").string()));
+    const FileLock other(folder / "b.lock", "");
+  }
+  CHECK(files_in(folder.path) == 0);
+  std::ofstream(folder / "a.lock") << "1234567";  // a killed program has left it
+  CHECK(refusal() == "");
+  CHECK(files_in(folder.path) == 0);
 }
 
 TEST_CASE("the temporary that a killed writer left is used up") {

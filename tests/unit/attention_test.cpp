@@ -1,5 +1,6 @@
 // The fused attention op against its definition (loops, in double) and against its composed twin: the same
 // from small ops, with the whole matrix of weights (nn/attention.hpp).
+#include <cmath>   // abs
 #include <limits>  // numeric_limits
 
 #include "nn/attention.hpp"

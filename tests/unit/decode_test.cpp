@@ -106,6 +106,24 @@ TEST_CASE("a writer returns the model's logits at the last position") {
   check_close(writer.next(tokens), select(logits, 1, -1), double_build ? 1e-12 : 1e-5);
 }
 
+TEST_CASE("a writer's probe looks into every layer, at the source once and at each new token") {
+  const Translation task;
+  const Transformer model = task.model();
+  for (const bool cached : {false, true}) {
+    std::map<std::string, Index> calls;
+    const AttentionProbe count = [&](AttentionSteps& steps) { ++calls[steps.name]; };
+    TransformerWriter writer(model, task.source, {.cached = cached, .context = {.probe = &count}}),
+        plain(model, task.source, {.cached = cached});
+    for (Index t = 0; t < 2; ++t)
+      check_close(writer.next(random_ids({3, 1}, 7, 5)), plain.next(random_ids({3, 1}, 7, 5)),
+                  double_build ? 1e-12 : 1e-5);
+    const Index layers = model.config.decoder_layers;
+    CHECK(calls == std::map<std::string, Index>{{"encoder", model.config.encoder_layers},
+                                                {"decoder", 2 * layers},
+                                                {"cross", 2 * layers}});
+  }
+}
+
 TEST_CASE("after reordering, each row goes on as the row it was taken from") {
   const Translation task;
   const Transformer model = task.model();

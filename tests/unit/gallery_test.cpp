@@ -1,6 +1,6 @@
 // The gallery: every picture that was recorded and is there, on a page that needs nothing from elsewhere.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>  // ofstream
 

@@ -289,6 +289,26 @@ TEST_CASE("gemm inside a parallel loop gives what it gives outside") {
   set_thread_count(threads);
 }
 
+TEST_CASE("a matrix packed once gives the products of the matrix itself") {
+  on_every_set([] {
+    for (const Index n : {1, 7, 17, 20, 33, 64, 130})
+      for (const Index k : {0, 1, 33, 128})
+        for (const int transposed : {0, 1, 2, 3}) {
+          Case one(31, n, k, transposed & 1, transposed & 2, 5);
+          one.options = {.bias = one.bias.data(), .activation = Activation::relu};
+          CAPTURE(one.name());
+          std::vector<real> memory(packed_size(k, n));
+          const PackedMatrix packed = pack(one.B(), memory.data());
+          const auto multiply = [&](const auto& A, const auto&, const Matrix& C, const auto& options) {
+            gemm(A, packed, C, options);
+          };
+          CHECK(largest_difference(one.run(multiply), one.expected()) <= tolerance(k));
+          one.options = {.accumulate = true, .alpha = real(0.5)};
+          CHECK(largest_difference(one.run(multiply), one.expected()) <= tolerance(k));
+        }
+  });
+}
+
 TEST_CASE("a batch of products equals one gemm after another") {
   const int threads = thread_count();
   on_every_set([] {

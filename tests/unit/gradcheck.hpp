@@ -11,6 +11,7 @@
 // is called, and no input may lie closer than `step` to a kink (relu at 0) or to a tie of max.
 #pragma once
 
+#include <cmath>       // fabs
 #include <functional>  // function
 
 #include "core/op.hpp"

@@ -243,7 +243,10 @@ TEST_CASE("a range cut into calls anywhere gives the same bits") {
   });
   calls.push_back([&](const Kernels& set, Index at, Index count, Reals& out) {
     set.dropout(count, {1u << 30, real(4) / 3, 12345, std::uint64_t(77 + at)}, x.data() + at,
-                {out.data() + at, true});
+                out.data() + at);
+  });
+  calls.push_back([&](const Kernels& set, Index at, Index count, Reals& out) {
+    set.dropout_backward(count, real(4) / 3, x.data() + at, dy.data() + at, {out.data() + at, true});
   });
   calls.push_back([&](const Kernels& set, Index at, Index count, Reals& out) {
     const AdamStep step = {real(0.5),   real(0.2), real(0.999), real(0.1),
@@ -372,14 +375,18 @@ TEST_CASE("dropout drops exactly where the random word is below the threshold, i
     for (const std::uint64_t counter : {0ull, 1ull, 2ull, 1001ull, 0x3fffffffcull, 0x123456789abcdefull}) {
       for (const std::uint32_t threshold : {1288490189u, 1u << 31, 3u << 30}) {  // 0.3, 0.5, 0.75
         for (const Index n : sizes) {
-          const Reals x = random_reals(n, 1, 1, 2), start = random_reals(n + 1, 2);
-          Reals y = start, added = start;
-          set.dropout(n, {threshold, 2, key, counter}, x.data(), {y.data(), false});
-          set.dropout(n, {threshold, 2, key, counter}, x.data(), {added.data(), true});
-          bool right = y.back() == start.back() && added.back() == start.back();
+          Reals x = random_reals(n, 1, 1, 2);
+          for (Index i = 0; i < n; i += 3) x[i] = i % 2 ? real(0) : -real(0);  // neither is dropped for that
+          const Reals dy = random_reals(n, 3), start = random_reals(n + 1, 2);
+          Reals y = start, dx = start, added = start;
+          set.dropout(n, {threshold, 2, key, counter}, x.data(), y.data());
+          set.dropout_backward(n, 2, y.data(), dy.data(), {dx.data(), false});
+          set.dropout_backward(n, 2, y.data(), dy.data(), {added.data(), true});
+          bool right = y.back() == start.back() && dx.back() == start.back() && added.back() == start.back();
           for (Index i = 0; i < n; ++i) {
             const bool dropped = philox_reference(key, counter + std::uint64_t(i)) < threshold;
-            right = right && y[i] == (dropped ? 0 : 2 * x[i]) && added[i] == start[i] + y[i];
+            right = right && y[i] == (dropped ? 0 : 2 * x[i]) && dx[i] == (dropped ? 0 : 2 * dy[i]) &&
+                    added[i] == start[i] + dx[i];
           }
           CHECK(right);
         }

@@ -1,5 +1,9 @@
 // The small parts of nn/: linear, norm, embedding, feed-forward, dropout in its context, lists of parameters
 // and the configuration; and the composed twins of the ops they are fused from.
+#include <fmt/core.h>  // format
+
+#include <cmath>  // sqrt
+
 #include "small_models.hpp"
 
 namespace attn {

@@ -1,4 +1,5 @@
 // nn/attention.hpp: masks, the plain attention that lessons show, and the layer with its heads.
+#include <cmath>     // log
 #include <iterator>  // ssize
 #include <limits>    // numeric_limits
 
@@ -178,6 +179,34 @@ TEST_CASE("a recorded map carries the label of its layer; rows sum to 1, hidden 
   check_close(sum(weights, -1), ones({2, 4, 5}));
   for (Index t = 0; t < 5; ++t)
     for (Index j = 0; j < 5; ++j) CHECK((weights(1, 0, t, j) > 0) == (j <= t && j < 3));
+}
+
+TEST_CASE("a probe sees every step, and a head whose weights it sets to 0 adds nothing to the output") {
+  Rng rng(1);
+  MultiHeadAttention layer(layer_config(), rng, {.name = "reader", .layer = 3});
+  const Tensor x = random_tensor({2, 5, 8});
+  const Mask mask{.causal = true};
+  AttentionSteps seen{};
+  const AttentionProbe look = [&](AttentionSteps& steps) { seen = steps; };
+  check_close(layer(x, {.mask = mask}, {.probe = &look}), attend(layer, x, mask));
+  CHECK(seen.name == "reader");
+  CHECK(seen.layer == 3);
+  CHECK(seen.q.shape() == Shape{2, 4, 5, 2});
+  const AttentionResult result =
+      scaled_dot_product_attention(seen.q, seen.k, seen.v, mask_bias(mask, 2, 5, 5), layer.scale);
+  CHECK(same_bits(seen.weights, result.weights));
+  CHECK(same_bits(softmax(seen.scores), seen.weights));
+  CHECK(seen.scores(0, 0, 1, 2) == -std::numeric_limits<real>::infinity());
+
+  const AttentionProbe silence = [](AttentionSteps& steps) {
+    const Tensor on = ones({1, 4, 1, 1});
+    on(0, 2, 0, 0) = 0;
+    steps.weights = steps.weights * on;
+  };
+  const Tensor without = layer(x, {.mask = mask}, {.probe = &silence});
+  for (Index row = 0; row < 8; ++row)  // head 2 is channels 4 and 5 of what the output reads
+    layer.output.weight(row, 4) = layer.output.weight(row, 5) = 0;
+  check_close(without, attend(layer, x, mask));
 }
 
 TEST_CASE("dropout falls on the weights in training, on both ways, and never in evaluation") {

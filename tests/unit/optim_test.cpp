@@ -1,5 +1,6 @@
 // Optimizers against steps worked out by hand and a composed twin; the parameter
 // block, clipping and schedules.
+#include <cmath>     // sqrt
 #include <iterator>  // ssize
 #include <limits>    // numeric_limits
 

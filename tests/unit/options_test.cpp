@@ -1,6 +1,6 @@
 // The command line: what is written reaches its target, and what makes no sense gets one line.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fcntl.h>     // open
 #include <sys/wait.h>  // waitpid

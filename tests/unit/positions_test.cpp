@@ -1,6 +1,8 @@
 // nn/positions.hpp: each scheme against its formula, and what it is for: order, and distance alone.
 #include "nn/positions.hpp"
 
+#include <cmath>  // sin
+
 #include "small_models.hpp"
 
 namespace attn {

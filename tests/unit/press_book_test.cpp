@@ -178,7 +178,8 @@ TEST_CASE("a lesson's page has what it said, its code under the prose, and its p
     CHECK(fs::exists(course.options.book / "pictures/07_masking" / file));
   }
   // The numbers of the picture and of a figure, for the scripts of the page.
-  CHECK(contains(page, "\"row_labels\":[\"it\"],\"rows\":1,"));
+  CHECK(contains(page, "\"row_labels\":[\"it\"]"));
+  CHECK(contains(page, "\"rows\":1,"));
   CHECK(contains(page, "\"values\":[0.25,1]"));
   CHECK(contains(page,
                  "<div class=\"panel\" data-figure=\"maps\"><script type=\"application/json\" "
@@ -322,6 +323,7 @@ TEST_CASE("search, contents, course, previous and next know every page") {
                  "Words</span></a>"));
   CHECK(contains(front, "href=\"nn/mask.hpp.html\""));
   CHECK_FALSE(contains(front, "live/index.html"));
+  CHECK_FALSE(contains(front, "bench/index.html"));
   const std::string lesson = course.page("lessons/07_masking.html");
   CHECK(contains(lesson, "<a rel=\"prev\" href=\"../glossary.html\">← Glossary</a>"));
   CHECK(
@@ -336,10 +338,13 @@ TEST_CASE("search, contents, course, previous and next know every page") {
   CHECK(contains(notebook, "<li><a href=\"#then\">Then</a></li>"));
   CHECK(contains(notebook, "<body class=\"with-contents\">\n<div class=\"bar\">"));
 
-  fs::create_directories(course.options.out / "live");
-  write(course.options.out / "live/index.html", "");
+  for (const char* page : {"live", "bench"}) {
+    fs::create_directories(course.options.out / page);
+    write(course.options.out / page / "index.html", "");
+  }
   write_book(course.options);
   CHECK(contains(course.page("index.html"), "href=\"../live/index.html\""));
+  CHECK(contains(course.page("index.html"), "href=\"../bench/index.html\""));
 }
 
 TEST_CASE("the glossary leads to the section that defines or uses a term, or to the lesson") {

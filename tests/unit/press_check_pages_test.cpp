@@ -55,14 +55,6 @@ TEST_CASE("only what is in files or in the page itself is not from elsewhere") {
     CHECK(is_elsewhere(there));
 }
 
-TEST_CASE("base64 of any length is decoded") {
-  CHECK(decode_base64("") == "");
-  CHECK(decode_base64("TQ==") == "M");
-  CHECK(decode_base64("TWE=") == "Ma");
-  CHECK(decode_base64("TWFu") == "Man");
-  CHECK(decode_base64("/+8A") == std::string("\xff\xef\0", 3));
-}
-
 TEST_CASE("the pages of the gallery, the notebooks and the book are found, and no others") {
   TemporaryFolder out;
   for (const char* name :

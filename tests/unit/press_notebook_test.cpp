@@ -12,6 +12,7 @@
 #include <set>                // set
 #include <string>             // string
 
+#include "core/base64.hpp"
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "core/viz/image.hpp"

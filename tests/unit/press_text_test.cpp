@@ -40,14 +40,6 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("base64 pads to whole groups of four digits") {
-  CHECK(base64("") == "");
-  CHECK(base64("M") == "TQ==");
-  CHECK(base64("Ma") == "TWE=");
-  CHECK(base64("Man") == "TWFu");
-  CHECK(base64(std::string("\xff\x00\xfe", 3)) == "/wD+");
-}
-
 TEST_CASE("a slug has letters, digits and single hyphens, and repeats never") {
   CHECK(slug("Who looks at whom?") == "who-looks-at-whom");
   CHECK(slug("1. Größe — \"x\"") == "1-größe-—-x");

@@ -562,10 +562,19 @@ std::string refusal(const std::filesystem::path& folder) {
 TEST_CASE("a folder that is incomplete, foreign or damaged is refused, and the tensor is named") {
   const TemporaryFolder folder;
   CHECK(refusal(folder / "nowhere").find("there is no such folder") != std::string::npos);
-  CHECK(refusal(folder.path).find("config.json is missing") != std::string::npos);
+  const auto refuses = [&](const char* words) {
+    return refusal(folder.path).find(words) != std::string::npos;
+  };
+  CHECK(refuses("missing: config.json, model.safetensors (or model.safetensors.index.json and the files"));
+  CHECK(refuses("the tokenizer (tokenizer.json, or vocab.json and merges.txt, or vocab.txt);"));
   Gpt2 gpt2;
   write_json(folder / "config.json", gpt2.config());
-  CHECK(refusal(folder.path).find("model.safetensors is missing") != std::string::npos);
+  CHECK(refuses("missing: model.safetensors"));
+  std::ofstream(folder / "pytorch_model.bin") << "pickle";
+  CHECK(refuses("pytorch_model.bin cannot be read here"));
+  write_json(folder / "model.safetensors.index.json",
+             {{"weight_map", {{"a", "1.safetensors"}, {"b", "2.safetensors"}}}});
+  CHECK(refuses("2 of its 2 files of weights are missing: 1.safetensors, 2.safetensors"));
   gpt2.weights.write(folder / "model.safetensors");
   CHECK(refusal(folder.path).empty());
 

@@ -6,6 +6,7 @@
 #include <string>   // string
 #include <vector>   // vector
 
+#include "core/base64.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -177,4 +178,20 @@ TEST_CASE("a file is read as it is, and one that cannot be read is an error of o
                        Error);
   CHECK_THROWS_WITH_AS(read_file(folder.path),
                        ("cannot read " + folder.path.string() + ": it is a folder").c_str(), Error);
+}
+
+TEST_CASE("base64 pads to whole groups of four digits") {
+  CHECK(base64("") == "");
+  CHECK(base64("M") == "TQ==");
+  CHECK(base64("Ma") == "TWE=");
+  CHECK(base64("Man") == "TWFu");
+  CHECK(base64(std::string("\xff\x00\xfe", 3)) == "/wD+");
+}
+
+TEST_CASE("base64 of any length is decoded") {
+  CHECK(decode_base64("") == "");
+  CHECK(decode_base64("TQ==") == "M");
+  CHECK(decode_base64("TWE=") == "Ma");
+  CHECK(decode_base64("TWFu") == "Man");
+  CHECK(decode_base64("/+8A") == std::string("\xff\xef\0", 3));
 }

@@ -1,8 +1,11 @@
 // The same bits with 1, 2 and 4 threads, on sizes at which the work is really shared.
 #include <doctest/doctest.h>
+#include <omp.h>  // omp_get_thread_num
 
+#include <algorithm>   // max
 #include <cstring>     // memcmp
 #include <functional>  // function
+#include <utility>     // pair
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
@@ -65,6 +68,20 @@ TEST_CASE("a parallel loop visits each index once, in chunks that do not depend 
       for (Index i = begin; i < end; ++i) ++visits[i];
     });
     CHECK(visits == std::vector<int>(std::size_t(n), 1));
+  }
+}
+
+TEST_CASE("a loop of any length above its grain gives each of two or four threads as much to do") {
+  for (const int threads : {2, 4}) {
+    const ThreadCount restore(threads);
+    for (const auto& [n, grain] :
+         {std::pair<Index, Index>{24576, 16384}, {384, 253}, {98304, 16384}, {8, 1}}) {
+      Index most = 0;
+      std::vector<Index> work(std::size_t(threads), 0);
+      parallel_for(n, grain, [&](Index begin, Index end) { work[omp_get_thread_num()] += end - begin; });
+      for (const Index one : work) most = std::max(most, one);
+      CHECK(most == n / threads);
+    }
   }
 }
 

@@ -7,8 +7,10 @@
 #include <cstring>     // memcpy
 #include <filesystem>  // path, temp_directory_path
 #include <fstream>     // ofstream
+#include <map>         // map
 #include <nlohmann/json.hpp>
 
+#include "core/base64.hpp"
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "core/text.hpp"
@@ -247,6 +249,77 @@ TEST_CASE("a unigram tokenizer finds the likeliest cut: no other cut of the text
   }
   CHECK(tokenizer->encode("aéé") == std::vector<int>{tokenizer->encode("a")[0], 0});  // unknown ones are one
   CHECK(tokenizer->for_model({5}) == std::vector<int>{5, 1});
+}
+
+// A map of characters as tokenizer.json keeps it, before base64: a double array, each offset the first that
+// leaves all of a node's units free.
+std::string packed_map(const std::map<std::string, std::string>& replacements) {
+  struct Node {
+    std::map<unsigned char, Node> next;
+    int value = -1;
+  };
+  Node root;
+  std::string texts;
+  for (const auto& [from, to] : replacements) {
+    Node* node = &root;
+    for (const char byte : from) node = &node->next[static_cast<unsigned char>(byte)];
+    node->value = int(texts.size());
+    texts += to + '\0';
+  }
+  std::vector<std::uint32_t> units(4096);
+  std::vector<bool> taken(units.size());
+  taken[0] = true;
+  const std::function<void(const Node&, std::uint32_t)> place = [&](const Node& node, std::uint32_t at) {
+    std::uint32_t offset = 1;
+    const auto fits = [&] {
+      bool free = node.value < 0 || !taken[at ^ offset];
+      for (const auto& [byte, child] : node.next) free = free && !taken[at ^ offset ^ byte];
+      return free;
+    };
+    while (!fits()) ++offset;
+    units[at] |= offset << 10 | std::uint32_t(node.value >= 0) << 8;
+    if (node.value >= 0)
+      taken[at ^ offset] = true, units[at ^ offset] = 0x80000000u | std::uint32_t(node.value);
+    for (const auto& [byte, child] : node.next)
+      taken[at ^ offset ^ byte] = true, units[at ^ offset ^ byte] = byte;
+    for (const auto& [byte, child] : node.next) place(child, at ^ offset ^ byte);
+  };
+  place(root, 0);
+  const std::uint32_t bytes = std::uint32_t(4 * units.size());
+  std::string packed(reinterpret_cast<const char*>(&bytes), 4);
+  return packed.append(reinterpret_cast<const char*>(units.data()), bytes) + texts;
+}
+
+TEST_CASE("a map of characters replaces the longest piece that it knows, and keeps what it does not") {
+  const CharacterMap map(
+      packed_map({{"ﬁ", "fi"}, {"①", "1"}, {"A", "a"}, {"e\u0301", "é"}, {"e", "E"}, {"\u200b", ""}}));
+  CHECK(map("ﬁn ① A\u200bB") == "fin 1 aB");
+  CHECK(map("e\u0301e") == "éE");
+  CHECK(map("e\xcc") == "E\xcc");  // half of a longer one
+  CHECK(map("") == "");
+  CHECK(map("한\xff") == "한\xff");
+
+  CHECK_THROWS_WITH_AS(CharacterMap(""), doctest::Contains("damaged"), Error);
+  CHECK_THROWS_WITH_AS(CharacterMap(std::string("\0\0\0\0\0", 5)), doctest::Contains("trie of 0"), Error);
+  CHECK_THROWS_WITH_AS(CharacterMap(std::string("\x08\0\0\0abcd", 8)), doctest::Contains("trie of 8"), Error);
+  CHECK_THROWS_WITH_AS(CharacterMap(std::string("\4\0\0\0abcdx", 9)), doctest::Contains("no end"), Error);
+}
+
+TEST_CASE("a tokenizer.json with a map of characters uses it in place of NFKC, alone or in a sequence") {
+  const Folder folder;
+  const json map = {{"type", "Precompiled"}, {"precompiled_charsmap", base64(packed_map({{"x", "b"}}))}};
+  for (const json& normalizer :
+       {map, json{{"type", "Sequence"}, {"normalizers", {{{"type", "Strip"}}, map}}}}) {
+    folder.write(
+        "tokenizer.json",
+        json{{"normalizer", normalizer},
+             {"model",
+              {{"type", "Unigram"},
+               {"unk_id", 0},
+               {"vocab", json::array({json{"<unk>", 0}, json{"▁", -1}, json{"a", -2}, json{"b", -3}})}}}}
+            .dump());
+    CHECK(load_tokenizer(folder.path)->encode("axﬁ") == std::vector<int>{1, 2, 3, 0});
+  }
 }
 
 TEST_CASE("SentencePiece BPE merges over the whole text and writes what it does not know as bytes") {

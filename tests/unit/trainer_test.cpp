@@ -4,8 +4,9 @@
 #include <fcntl.h>   // open
 #include <unistd.h>  // dup, dup2
 
-#include <fstream>   // ifstream
-#include <iterator>  // ssize
+#include <filesystem>  // path
+#include <fstream>     // ifstream
+#include <iterator>    // ssize
 
 #include "optim/progress.hpp"
 #include "small_runs.hpp"

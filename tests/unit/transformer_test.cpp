@@ -204,6 +204,18 @@ TEST_CASE("every attention map is recorded, with its label and gradient, and rec
   });
 }
 
+TEST_CASE("with its causal mask off a decoder sees the future") {
+  Rng rng(1);
+  Transformer model(small_config(), rng);
+  const TwoPairs batch;
+  TwoPairs changed;
+  changed.target.ids(0, 3) = (batch.target.ids(0, 3) + 3) % 7;
+  const auto first = [&](const TwoPairs& pairs) { return slice(pairs.logits(model)[0], 0, 0, 3); };
+  CHECK(same_bits(first(batch), first(changed)));
+  model.decoder.causal = false;
+  CHECK(max_difference(first(batch), first(changed)) > 1e-4);
+}
+
 TEST_CASE("training drops, evaluation does not, and the generator decides what") {
   TransformerConfig config = small_config();
   config.dropout = real(0.1);

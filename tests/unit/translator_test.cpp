@@ -279,6 +279,50 @@ TEST_CASE("a training is stopped and saved by SIGINT, SIGTERM and SIGHUP") {
   }
 }
 
+TEST_CASE("two trainings do not share a checkpoint") {
+  const TemporaryFolder folder;
+  Lesson lesson = quiet_lesson();
+  const Settings settings = settings_of(tiny(folder, "model.safetensors"));
+  const auto first = Run::begin(settings), second = Run::begin(settings);
+  std::string refused, refused_early;
+  first->train(lesson, [&] {
+    refused = message_of([&] { second->train(lesson, [] {}); });
+    refused_early = message_of([&] { Run::begin(settings); });
+  });
+  CHECK(refused.starts_with(settings.run_path() + " is being trained; wait"));
+  CHECK(refused_early == refused);
+  CHECK_FALSE(std::filesystem::exists(settings.run_path() + ".lock"));
+  second->train(lesson, [] {});
+}
+
+TEST_CASE("a batch in shards has about the loss of the whole, and a run keeps its number of shards") {
+  const TemporaryFolder folder;
+  Lesson lesson = quiet_lesson();
+  const auto with_shards = [&](const std::string& name, const char* shards) {
+    std::vector<std::string> words = tiny(folder, name);
+    words.insert(words.end(), {"--shards", shards});
+    return settings_of(words);
+  };
+  const auto losses = [&](const char* shards) {
+    const auto run = Run::begin(with_shards(std::string(shards) + ".safetensors", shards));
+    run->train(lesson, [] {});
+    return run->history;
+  };
+  const History whole = losses("1"), parts = losses("3"), many = losses("64");
+  CHECK(parts.text() != whole.text());
+  for (const History* history : {&parts, &many}) {
+    CHECK(history->steps[0].loss == doctest::Approx(whole.steps[0].loss).epsilon(0.05));  // dropout differs
+    CHECK(history->validations.back().loss == doctest::Approx(whole.validations.back().loss).epsilon(0.05));
+  }
+
+  Settings settings = with_shards("stopped.safetensors", "3");
+  settings.time_limit = 1e-9;
+  Run::begin(settings)->train(lesson, [] {});
+  CHECK(Run::begin(settings_of(tiny(folder, "stopped.safetensors")))->settings.shards == 3);
+  CHECK(message_of([&] { Run::begin(with_shards("stopped.safetensors", "2")); }).find("--shards 3") !=
+        std::string::npos);
+}
+
 TEST_CASE("a training replaces nothing without being asked") {
   const TemporaryFolder folder;
   Lesson lesson = quiet_lesson();

@@ -1,4 +1,4 @@
-// The terminal twins: never wider than 100 columns, plain text without a terminal, the right cell
+// The terminal twins: never wider than asked for, plain text without a terminal, the right cell
 // in the right place.
 #include <doctest/doctest.h>
 
@@ -38,25 +38,51 @@ Index widest(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("no terminal picture is wider than 100 columns") {
-  for (const Terminal terminal : {Terminal::color, Terminal::plain}) {
-    for (const Index size : {1, 3, 17, 33, 49, 50, 51, 101, 1000}) {
-      CAPTURE(size);
-      Matrix matrix(size, size, 0.5f);
-      matrix(0, 0) = NAN;
-      const std::vector<std::string> labels(size, "아주 긴 나는 label");
-      const HeatmapOptions options{
-          .title = std::string(150, 't'), .row_labels = labels, .column_labels = labels, .numbers = true};
-      const std::string text = terminal_heatmap(matrix, options, terminal);
-      CHECK(widest(text) <= 100);
-      CHECK(lines_of(text).size() <= 50);
-      CHECK(lines_of(text).size() >= 3);
+TEST_CASE("no terminal picture is wider than asked for") {
+  for (const Terminal terminal : {Terminal::color, Terminal::plain})
+    for (const Index columns : {40, 61, 100, 120}) {
+      CAPTURE(columns);
+      for (const Index size : {1, 3, 17, 33, 49, 50, 51, 101, 1000}) {
+        CAPTURE(size);
+        Matrix matrix(size, size, 0.5f);
+        matrix(0, 0) = NAN, matrix(0, size - 1) = INFINITY, matrix(size - 1, 0) = -INFINITY;
+        const std::vector<std::string> labels(size, "아주 긴 나는 label");
+        const HeatmapOptions options{.title = std::string(150, 't'),
+                                     .x_title = "what is read, from left to right",
+                                     .y_title = "what is written, from top to bottom",
+                                     .row_labels = labels,
+                                     .column_labels = labels,
+                                     .numbers = true};
+        const std::string text = terminal_heatmap(matrix, options, terminal, columns);
+        CHECK(widest(text) <= columns);
+        CHECK(lines_of(text).size() <= 50);
+        CHECK(lines_of(text).size() >= 3);
+      }
+      const std::vector<Series> series(
+          9, {.name = "a series with a name that is long, very long", .y = {1e-12, 123456789, 3}});
+      const ChartOptions options{.title = std::string(150, 't'), .x_title = std::string(150, 'x')};
+      CHECK(widest(terminal_line_chart(series, options, terminal, columns)) <= columns);
     }
-    const std::vector<Series> series(
-        9, {.name = "a series with a name that is long", .y = {1e-12, 123456789, 3}});
-    CHECK(widest(terminal_line_chart(
-              series, {.title = std::string(150, 't'), .x_title = std::string(150, 'x')}, terminal)) <= 100);
-  }
+}
+
+TEST_CASE("in a narrow terminal titles go on, and characters take the place of numbers") {
+  const HeatmapOptions options{.title = "a title of more than forty columns that goes on",
+                               .x_title = "keys: the word that is read",
+                               .y_title = "queries: the word being written",
+                               .row_labels = {"q"},
+                               .column_labels = std::vector<std::string>(14, "key"),
+                               .numbers = true,
+                               .decimals = 4};
+  const Matrix matrix{{0, 0.25f, 0.5f, 0.75f, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0}};
+  CHECK(lines_of(terminal_heatmap(matrix, options, Terminal::plain, 100)).size() == 5);
+  const std::vector<std::string> lines = lines_of(terminal_heatmap(matrix, options, Terminal::plain, 40));
+  REQUIRE(lines.size() == 8);
+  CHECK(lines[1] == "goes on");
+  CHECK(lines[2] == "↓ " + options.y_title);
+  CHECK(lines[3] == "→ " + options.x_title);
+  CHECK(lines[4] == "columns: key key key key key key key key");
+  CHECK(lines[5] == "key key key key key key");
+  CHECK(lines[6].starts_with("q   ::++##@@"));
 }
 
 TEST_CASE("without a terminal a heatmap is plain characters, rows from the top") {

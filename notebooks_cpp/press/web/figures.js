@@ -6,7 +6,7 @@
 //
 //   maps      {queries, keys, axes: [{name, values, slider}], maps: [[…]], scores: [[…]]?, curve: {name, x, y}?}
 //             attention maps to choose from: one for each combination of the axes' values, the last axis fastest
-//   sampling  {context, tokens, logits}           the next token under temperature, top-k and top-p
+//   sampling  {context, tokens, logits}           the next token under temperature, top-k, top-p and min-p
 //   beam      {source, width, nodes: [{token, parent, score, depth, kept, ended}], best}    a beam search, step by step
 //   cache     {tokens, layers, size}              what a step computes, and what the key/value cache has already
 //   clocks    {query, key, frequencies}           RoPE: each pair of numbers is a hand that turns with the position
@@ -160,19 +160,20 @@
     sampling: ({ context, tokens, logits: given }) => {
       const logits = given.map(value => value ?? -Infinity);
       const order = logits.map((_, i) => i).sort((a, b) => logits[b] - logits[a]), shown = order.slice(0, 12);
-      const settings = { temperature: 1, top_k: tokens.length, top_p: 1 };
+      const settings = { temperature: 1, top_k: tokens.length, top_p: 1, min_p: 0 };
       const bars = shown.map(i => {
         const bar = element("i"), value = element("span");
         return { i, bar, value, row: element("div", { className: "bar-row" }, element("b", { textContent: tokens[i] }), element("div", {}, bar), value) };
       });
       const said = element("p", { className: "soft" });
       const draw = () => {
-        // As in nn/decode.cpp: temperature, then the k likeliest, then of those the fewest that reach p.
+        // As in nn/decode.cpp: temperature, then the k likeliest, then of those the fewest that reach p. Min-p (Nguyen et
+        // al. 2024) keeps what is at least min-p times as likely as the likeliest.
         const highest = logits[order[0]], powers = order.map(i => Math.exp((logits[i] - highest) / settings.temperature));
         powers.fill(0, settings.top_k);
         const whole = powers.reduce((a, b) => a + b);
         let reached = 0, stay = 0;
-        while (stay < powers.length && powers[stay] > 0 && reached < settings.top_p - 1e-9) reached += powers[stay++] / whole;
+        while (stay < powers.length && powers[stay] > 0 && powers[stay] >= settings.min_p && reached < settings.top_p - 1e-9) reached += powers[stay++] / whole;
         powers.fill(0, stay);
         const rest = powers.reduce((a, b) => a + b);
         bars.forEach(({ bar, value, row }, place) => {
@@ -189,7 +190,8 @@
       return [element("p", { className: "soft", textContent: context }),
         controls(slider("temperature", { min: 0.1, max: 3, step: 0.05, value: 1 }, value => value.toFixed(2), change("temperature")),
           slider("top-k", { min: 1, max: tokens.length, step: 1, value: tokens.length }, value => value, change("top_k")),
-          slider("top-p", { min: 0.05, max: 1, step: 0.05, value: 1 }, value => value.toFixed(2), change("top_p"))),
+          slider("top-p", { min: 0.05, max: 1, step: 0.05, value: 1 }, value => value.toFixed(2), change("top_p")),
+          slider("min-p", { min: 0, max: 0.9, step: 0.02, value: 0 }, value => value.toFixed(2), change("min_p"))),
         element("div", { className: "bars" }, ...bars.map(each => each.row)), said];
     },
 
