@@ -22,6 +22,7 @@ Dataset toy(const Settings& settings) {
   Dataset data{.source_language = "English",
                .target_language = french ? "French" : "Korean",
                .train = grammar.generate(settings.pairs, seed, Grammar::Part::training),
+               .pairs = settings.pairs,
                .validation = {},
                .test = {},
                .unseen = {},
@@ -66,8 +67,10 @@ Index count_candidates(const std::vector<Pair>& pairs, Index max_words) {
 
 // At most a tenth of the sentences is for the test and a twentieth for validation: small corpora work, too.
 Dataset corpus(const Settings& settings) {
-  std::vector<Pair> pairs = settings.corpus.empty() ? read_aligned(settings.source_file, settings.target_file)
-                                                    : read_pairs(settings.corpus);
+  const PairFile file = settings.corpus.empty() ? PairFile{settings.source_file, settings.target_file}
+                                                : PairFile{settings.corpus};
+  const auto corpus = std::make_shared<Corpus>(file, settings.in_memory);
+  std::vector<Pair> pairs = corpus->portion(0);
   const Index candidates = count_candidates(pairs, settings.test_words);
   if (candidates < 20)
     fail("{} distinct sentences of at most {} words: too few to hold some out for a test; give at least 20",
@@ -77,16 +80,21 @@ Dataset corpus(const Settings& settings) {
                                          .validation = std::min(validation_sentences, candidates / 20),
                                          .max_words = settings.test_words,
                                          .seed = std::uint64_t(settings.seed)});
-  Dataset data{"source",
-               "target",
-               std::move(split.train),
-               std::move(split.validation),
-               std::move(split.test),
-               {},
-               {},
-               {},
-               {},
-               {}};
+  Dataset data{.source_language = "source",
+               .target_language = "target",
+               .train = std::move(split.train),
+               .pairs = corpus->pairs(),
+               .validation = std::move(split.validation),
+               .test = std::move(split.test),
+               .unseen = {},
+               .watched = {},
+               .dictionary = {},
+               .puzzles = {},
+               .why_puzzling = {}};
+  if (corpus->portions() > 1) {
+    for (std::vector<TestSentence>* part : {&data.validation, &data.test}) corpus->hold_out(*part);
+    data.portions = corpus;
+  }
   for (Index i = 0; i < std::min<Index>(50, std::ssize(data.validation)); ++i)
     data.puzzles.push_back(data.validation[i].source);
   for (const TestSentence& sentence :

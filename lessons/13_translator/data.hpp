@@ -18,7 +18,9 @@ namespace attn {
 
 struct Dataset {
   std::string source_language, target_language;
-  std::vector<Pair> train;
+  std::vector<Pair> train;                   // of a large corpus its first portion
+  Index pairs = 0;                           // to train on and to test, all portions together
+  std::shared_ptr<const Corpus> portions{};  // of a large corpus: takes the place of `train` in turn
   std::vector<TestSentence> validation, test;
   std::vector<std::string> unseen;   // a few of the combinations that only the test has
   Pair watched;                      // the pair whose translation is shown during training

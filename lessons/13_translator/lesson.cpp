@@ -52,6 +52,11 @@ void what_it_learns_from(Lesson& lesson, const Run& run) {
         "the test: none of their translations was learned from.",
         grouped(std::ssize(data.train)), grouped(run.left_out), run.settings.max_length,
         grouped(std::ssize(data.test)));
+  if (data.portions)
+    lesson.say(
+        "They are a random portion of the {} pairs in the corpus, which are too many to keep in memory: "
+        "{} such portions take turns.",
+        grouped(data.pairs), data.portions->portions());
   for (Index i = 0; i < std::min<Index>(3, std::ssize(data.train)); ++i)
     lesson.print("  {}\n    {}", data.train[i].source, data.train[i].target);
   if (run.settings.vocabulary == "word")

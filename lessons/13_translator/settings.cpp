@@ -24,6 +24,8 @@ void for_each_run_setting(const Visit& visit) {
   visit("corpus", &Settings::corpus, {"FILE.tsv", "learn from your own pairs instead: source TAB target"});
   visit("source", &Settings::source_file, {"FILE", "or from two files, line by line: this one"});
   visit("target", &Settings::target_file, {"FILE", "and its translation"});
+  visit("in-memory", &Settings::in_memory,
+        {"N", "pairs to keep in memory; portions of a larger corpus take turns", 100, 10'000'000});
   visit("vocabulary", &Settings::vocabulary,
         {"word|bpe", "one token per word, or pieces of words that both languages share"});
   visit("merges", &Settings::merges, {"N", "merges that bpe learns", 0, 100'000});

@@ -28,7 +28,7 @@ struct Settings : StandardOptions {
 
   // What decides the run, with the seed: for_each_run_setting in settings.cpp explains each.
   std::string pair = "en-fr", corpus, source_file, target_file, vocabulary = "word";
-  Index merges = 8000, pairs = 40000, test = 1000, test_words = 10, max_length = 64;
+  Index in_memory = 300'000, merges = 8000, pairs = 40000, test = 1000, test_words = 10, max_length = 64;
   std::string size = "tiny", positions = "rope", norm = "pre";
   Index d_model = 32, heads = 2, layers = 1, d_ff = 128;
   double dropout = 0;

@@ -68,10 +68,9 @@ void check_replaceable(const std::string& path, const std::string& stored, const
          other);
 }
 
-std::vector<EncodedPair> encode(const std::vector<Pair>& pairs, const Translator& translator,
-                                Index& left_out) {
+std::vector<EncodedPair> encode(const std::vector<Pair>& pairs, const Translator& translator) {
   std::vector<EncodedPair> encoded = encode_pairs(pairs, *translator.source, *translator.target);
-  left_out = drop_long(encoded, translator.model.config.max_length);
+  drop_long(encoded, translator.model.config.max_length);
   if (encoded.empty()) fail("every pair of sentences is longer than --max-length allows");
   return encoded;
 }
@@ -79,8 +78,15 @@ std::vector<EncodedPair> encode(const std::vector<Pair>& pairs, const Translator
 std::vector<EncodedPair> encode(const std::vector<TestSentence>& sentences, const Translator& translator) {
   std::vector<Pair> pairs;
   for (const TestSentence& sentence : sentences) pairs.push_back({sentence.source, sentence.references[0]});
-  Index left_out = 0;
-  return encode(pairs, translator, left_out);
+  return encode(pairs, translator);
+}
+
+std::string fingerprint_of(const std::vector<EncodedPair>& pairs, Index of) {
+  std::uint64_t hash = fnv1a("");
+  for (const EncodedPair& pair : pairs)
+    for (const std::vector<int>* side : {&pair.source, &pair.target})
+      hash = fnv1a({reinterpret_cast<const char*>(side->data()), side->size() * sizeof(int)}, hash);
+  return fmt::format("{} pairs, {:016x}", of, hash);
 }
 
 // The output of an untrained model can be long: it has not learned to stop.
@@ -115,10 +121,12 @@ Run::Run(const Settings& run_settings, Dataset dataset, Translator initial)
     : settings(run_settings),
       data(std::move(dataset)),
       translator(std::move(initial)),
-      train_(encode(data.train, translator, left_out)),
+      train_(encode(data.train, translator)),
       validation_(encode(data.validation, translator)),
+      fingerprint_(fingerprint_of(train_, data.portions ? data.pairs : std::ssize(train_))),
       optimizer_(parameters_of(translator.model), paper_adam()),
       dropout_(std::uint64_t(settings.seed) + 1) {
+  left_out = std::ssize(data.train) - std::ssize(train_);
   if (settings.zero) optimizer_.keep_part(part_of(optimizer_.block.size(), world().rank(), world().size()));
   rows_of(0);
 }
@@ -135,7 +143,7 @@ std::unique_ptr<Run> Run::begin(Settings settings) {
   std::unique_ptr<Run> run = start(settings);
   if (!settings.overwrite && std::filesystem::exists(settings.weights_path())) {
     const Checkpoint model(settings.weights_path());
-    if (model.metadata().contains("data") && model.entry("data") != run->fingerprint())
+    if (model.metadata().contains("data") && model.entry("data") != run->fingerprint_)
       fail(
           "{} was trained on other sentences: give another --checkpoint to keep it, or --overwrite to "
           "replace it",
@@ -156,7 +164,7 @@ std::unique_ptr<Run> Run::start(const Settings& settings, Translator translator)
 
 std::unique_ptr<Run> Run::resume(const Settings& settings, Checkpoint file) {
   std::unique_ptr<Run> run(new Run(settings, make_dataset(settings), Translator::described_by(file)));
-  if (file.entry("data") != run->fingerprint())
+  if (file.entry("data") != run->fingerprint_)
     fail("{}: the sentences it was learning from have changed since then; start a new training", file.path());
   file.read_into(run->optimizer_, run->dropout_);
   if (run->optimizer_.steps > run->total_steps())
@@ -165,36 +173,33 @@ std::unique_ptr<Run> Run::resume(const Settings& settings, Checkpoint file) {
   return run;
 }
 
-// Each epoch goes through all pairs in an order of its own.
+// A round goes through the pairs in memory in an order of its own: through all of them or, of a large corpus,
+// through the next portion. Portions are drawn at random, so each gives as many steps as the first.
 const std::vector<Index>& Run::rows_of(Index batch) {
-  const Index epoch = plan_.empty() ? 0 : batch / std::ssize(plan_);
-  if (epoch != planned_epoch_) {
+  const Index round = steps_per_round_ == 0 ? 0 : batch / steps_per_round_;
+  if (round != round_) {
+    if (data.portions && round_ != -1)  // the first is there
+      train_ = encode(data.portions->portion(round % data.portions->portions()), translator);
     plan_ = plan_batches(
         train_,
-        {.sentences = 0, .tokens = settings.batch, .seed = std::uint64_t(settings.seed + 1000 * epoch)});
-    planned_epoch_ = epoch;
+        {.sentences = 0, .tokens = settings.batch, .seed = std::uint64_t(settings.seed + 1000 * round)});
+    if (steps_per_round_ == 0) steps_per_round_ = std::ssize(plan_);
+    round_ = round;
   }
-  return plan_[batch % std::ssize(plan_)];
+  return plan_[batch % steps_per_round_ % std::ssize(plan_)];
 }
 
 Index Run::total_steps() const {
   if (settings.steps > 0) return settings.steps;
-  return Index(std::ceil(settings.epochs * double(plan_.size())));
-}
-
-std::string Run::fingerprint() const {
-  std::uint64_t hash = fnv1a("");
-  for (const EncodedPair& pair : train_)
-    for (const std::vector<int>* side : {&pair.source, &pair.target})
-      hash = fnv1a({reinterpret_cast<const char*>(side->data()), side->size() * sizeof(int)}, hash);
-  return fmt::format("{} pairs, {:016x}", train_.size(), hash);
+  const Index rounds = data.portions ? data.portions->portions() : 1;  // in an epoch
+  return Index(std::ceil(settings.epochs * double(rounds * steps_per_round_)));
 }
 
 void Run::save_run() const {
   Metadata metadata = translator.metadata();
   metadata["settings"] = run_settings_json(settings);
   metadata["steps"] = fmt::format("{}", total_steps());
-  metadata["data"] = fingerprint();
+  metadata["data"] = fingerprint_;
   metadata["curve"] = history.text();
   save_checkpoint(settings.run_path(), optimizer_, dropout_, metadata, world());
 }
@@ -202,7 +207,7 @@ void Run::save_run() const {
 void Run::save_weights() const {
   Metadata metadata = translator.metadata();
   metadata["settings"] = run_settings_json(settings);
-  metadata["data"] = fingerprint();
+  metadata["data"] = fingerprint_;
   save_model(settings.weights_path(), parameters_of(translator.model), metadata);
   const std::filesystem::path weights = settings.weights_path();
   write_file_atomically(std::filesystem::path(weights).replace_extension(".losses.tsv"), {history.text()});
@@ -231,7 +236,7 @@ StepLoss Run::loss_of(Index number, Index shard, const AttentionProbe* probe) {
 
 // Ranks read the same files and compute the same things. If they do not, that is found out here.
 void Run::check_group() const {
-  const std::string own = run_settings_json(settings) + fingerprint() + fmt::format(" {}", steps_taken());
+  const std::string own = run_settings_json(settings) + fingerprint_ + fmt::format(" {}", steps_taken());
   std::string of_root = own;
   world().broadcast(of_root);
   if (own != of_root)

@@ -58,13 +58,13 @@ class Run {
   TrainOptions options() const;
   void save_run() const;
   void save_weights() const;
-  std::string fingerprint() const;  // of the training pairs
 
   std::vector<EncodedPair> train_, validation_;
+  std::string fingerprint_;  // of the training pairs
   Adam optimizer_;
   Rng dropout_;
-  Index planned_epoch_ = -1;
-  std::vector<std::vector<Index>> plan_;  // the batches of that epoch
+  Index round_ = -1, steps_per_round_ = 0;
+  std::vector<std::vector<Index>> plan_;  // the batches of that round
 };
 
 }  // namespace attn

@@ -10,7 +10,7 @@
 #include <utility>        // move
 
 #include "core/error.hpp"
-#include "core/rng.hpp"  // shuffle
+#include "core/rng.hpp"  // philox, shuffle
 #include "nn/text/characters.hpp"
 
 namespace attn {
@@ -63,11 +63,8 @@ void check_utf8(std::string_view line, const std::string& place) {
     fail("{}: byte {} of the line is not UTF-8 (save the file as UTF-8)", place, invalid + 1);
 }
 
-}  // namespace
-
-std::vector<Pair> read_pairs(const std::string& path) {
+void for_each_line(const std::string& path, const std::function<void(Pair)>& use) {
   LineReader reader(path);
-  std::vector<Pair> pairs;
   std::string line;
   while (reader.next(line)) {
     if (is_blank(line)) continue;
@@ -79,15 +76,13 @@ std::vector<Pair> read_pairs(const std::string& path) {
                            target = rest.substr(0, rest.find('\t'));
     if (is_blank(source)) fail("{}: nothing before the tab", reader.place());
     if (is_blank(target)) fail("{}: nothing after the tab", reader.place());
-    pairs.push_back({normalize_spaces(source), normalize_spaces(target)});
+    use({normalize_spaces(source), normalize_spaces(target)});
   }
-  if (pairs.empty()) fail("{}: no pair of sentences in it", path);
-  return pairs;
 }
 
-std::vector<Pair> read_aligned(const std::string& source_path, const std::string& target_path) {
+void for_each_two_lines(const std::string& source_path, const std::string& target_path,
+                        const std::function<void(Pair)>& use) {
   LineReader source_reader(source_path), target_reader(target_path);
-  std::vector<Pair> pairs;
   std::string source, target;
   while (true) {
     const bool more_source = source_reader.next(source), more_target = target_reader.next(target);
@@ -100,10 +95,35 @@ std::vector<Pair> read_aligned(const std::string& source_path, const std::string
     check_utf8(target, target_reader.place());
     if (is_blank(source)) fail("{}: an empty line, but not in {}", source_reader.place(), target_path);
     if (is_blank(target)) fail("{}: an empty line, but not in {}", target_reader.place(), source_path);
-    pairs.push_back({normalize_spaces(source), normalize_spaces(target)});
+    use({normalize_spaces(source), normalize_spaces(target)});
   }
-  if (pairs.empty()) fail("{}: no sentence in it", source_path);
+}
+
+std::vector<Pair> all_of(const PairFile& file) {
+  std::vector<Pair> pairs;
+  file.for_each([&](Pair pair) { pairs.push_back(std::move(pair)); });
   return pairs;
+}
+
+}  // namespace
+
+void PairFile::for_each(const std::function<void(Pair)>& use) const {
+  bool any = false;
+  const auto use_one = [&](Pair pair) {
+    any = true;
+    use(std::move(pair));
+  };
+  if (target_path.empty())
+    for_each_line(path, use_one);
+  else
+    for_each_two_lines(path, target_path, use_one);
+  if (!any) fail("{}: no {} in it", path, target_path.empty() ? "pair of sentences" : "sentence");
+}
+
+std::vector<Pair> read_pairs(const std::string& path) { return all_of({path}); }
+
+std::vector<Pair> read_aligned(const std::string& source_path, const std::string& target_path) {
+  return all_of({source_path, target_path});
 }
 
 std::vector<std::string> source_lines(const std::vector<Pair>& pairs) {
@@ -160,6 +180,46 @@ Split split_by_source(std::vector<Pair> pairs, const SplitOptions& options) {
   split.test.assign(held_out.begin(), validation);
   split.validation.assign(validation, held_out.end());
   return split;
+}
+
+Corpus::Corpus(PairFile file, Index in_memory) : file_(std::move(file)) {
+  file_.for_each([&](Pair pair) {
+    if (++pairs_ <= in_memory)
+      all_.push_back(std::move(pair));
+    else
+      all_ = {};
+  });
+  portions_ = (pairs_ + in_memory - 1) / in_memory;
+}
+
+Index Corpus::portion_of(Index pair) const { return Index(philox(0, std::uint64_t(pair)) % portions_); }
+
+std::vector<Pair> Corpus::portion(Index number) const {
+  std::vector<Pair> chosen = all_;
+  if (portions_ == 1) {
+    std::erase_if(chosen, [&](const Pair& pair) { return held_out_.contains(pair.source); });
+    return chosen;
+  }
+  Index count = 0;
+  file_.for_each([&](Pair pair) {
+    if (portion_of(count++) == number && !held_out_.contains(pair.source)) chosen.push_back(std::move(pair));
+  });
+  return chosen;
+}
+
+void Corpus::hold_out(std::vector<TestSentence>& sentences) {
+  std::unordered_map<std::string_view, TestSentence*> found;
+  for (TestSentence& sentence : sentences) {
+    held_out_.insert(sentence.source);
+    found[sentence.source] = &sentence;
+  }
+  if (portions_ == 1) return;
+  Index count = 0;
+  file_.for_each([&](Pair pair) {
+    const auto sentence = found.find(pair.source);
+    if (portion_of(count++) != 0 && sentence != found.end())
+      sentence->second->references.push_back(std::move(pair.target));
+  });
 }
 
 }  // namespace attn

@@ -13,6 +13,7 @@
 #include <sys/wait.h>  // waitpid
 #include <unistd.h>    // fork, pipe
 
+#include <algorithm>   // min
 #include <cmath>       // log
 #include <cstdio>      // remove
 #include <cstdlib>     // atof, atoi
@@ -100,9 +101,12 @@ double resident_peak_mib() {
   return 0;
 }
 
-// What comes before the first step on a corpus: its vocabularies, its tokens and the plan of an epoch.
+// What comes before the first step on a corpus: a portion, its vocabularies, its tokens and the plan of a round.
+constexpr Index in_memory = 300'000;
 void prepare_corpus(const std::string& path) {
-  const Split split = split_by_source(read_pairs(path), {.test = 1000});
+  Corpus corpus({path}, in_memory);
+  Split split = split_by_source(corpus.portion(0), {.test = 1000});
+  corpus.hold_out(split.test);
   const WordVocabulary source = WordVocabulary::learn(source_lines(split.train)),
                        target = WordVocabulary::learn(target_lines(split.train));
   const std::vector<EncodedPair> pairs = encode_pairs(split.train, source, target);
@@ -138,7 +142,7 @@ Point measure_corpus(Index lines) {
     fail("a corpus of {} lines could not be prepared", lines);
   close(results[0]), close(results[1]);
   std::remove(path.c_str());
-  return {double(lines), measured[0], measured[1], double(lines), double(lines)};
+  return {double(lines), measured[0], measured[1], double(lines), double(std::min(lines, in_memory))};
 }
 
 void run(const std::string& name, int threads, const std::vector<Index>& sizes,
@@ -180,7 +184,7 @@ int main(int argc, char** argv) {
     });
   };
   if (threads == 1 && choice.wants("growth-corpus"))  // first: later this process has memory to hand on
-    run("growth-corpus", threads, {20'000, 100'000, 500'000}, measure_corpus);
+    run("growth-corpus", threads, {300'000, 1'000'000, 5'000'000}, measure_corpus);
   grow("growth-length", {.batch = 1}, &Step::length, {256, 1024, 4096, 16384});
   grow("growth-batch", {}, &Step::batch, {1, 4, 16, 64, 256});
   grow("growth-layers", {}, &Step::layers, {1, 2, 4, 8, 16, 32});

@@ -178,3 +178,51 @@ TEST_CASE("a split repeats by its seed, can be kept to short sentences, and says
   CHECK_THROWS_AS(split_by_source(pairs, {.test = 300}), Error);
   CHECK_THROWS_AS(split_by_source(pairs, {.test = -1}), Error);
 }
+
+TEST_CASE("a corpus that does not fit into memory comes in portions, which together have every pair once") {
+  Files files;
+  std::string text;
+  for (const Pair& pair : many_pairs()) text += pair.source + '\t' + pair.target + '\n';
+  const PairFile file{files.write("c.tsv", text)};
+  std::multiset<std::string> expected;
+  for (const Pair& pair : many_pairs()) expected.insert(pair.target);
+
+  for (const Index in_memory : {300, 299, 70, 1}) {
+    Corpus corpus(file, in_memory);
+    CAPTURE(in_memory);
+    CHECK(corpus.pairs() == 300);
+    CHECK(corpus.portions() == (300 + in_memory - 1) / in_memory);
+    std::multiset<std::string> targets;
+    for (Index p = 0; p < corpus.portions(); ++p)
+      for (const Pair& pair : corpus.portion(p)) targets.insert(pair.target);
+    CHECK(targets == expected);
+    CHECK(corpus.portion(0) == corpus.portion(0));
+  }
+  CHECK(Corpus(file, 300).portion(0) == many_pairs());
+  const std::vector<Pair> portion = Corpus(file, 70).portion(1);  // neither the first pairs nor the last
+  CHECK(portion.size() > 30);
+  CHECK(portion.size() < 90);
+}
+
+TEST_CASE("what is held out of a corpus is in no portion, and has all translations of the file") {
+  Files files;
+  std::string text;
+  for (const Pair& pair : many_pairs()) text += pair.source + '\t' + pair.target + '\n';
+  for (const Index in_memory : {300, 100}) {
+    CAPTURE(in_memory);
+    Corpus corpus({files.write("c.tsv", text)}, in_memory);
+    Split split = split_by_source(corpus.portion(0), {.test = 15});
+    corpus.hold_out(split.test);
+    std::map<std::string, std::multiset<std::string>> expected, found;
+    for (const TestSentence& sentence : split.test)
+      found[sentence.source].insert(sentence.references.begin(), sentence.references.end());
+    std::multiset<std::string> rest, expected_rest;
+    for (const Pair& pair : many_pairs())
+      (found.contains(pair.source) ? expected[pair.source] : expected_rest).insert(pair.target);
+    CHECK(found == expected);
+    for (Index p = 0; p < corpus.portions(); ++p)
+      for (const Pair& pair : corpus.portion(p)) rest.insert(pair.target);
+    CHECK(rest == expected_rest);
+    CHECK(corpus.portion(0) == split.train);
+  }
+}

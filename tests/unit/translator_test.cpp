@@ -78,6 +78,41 @@ TEST_CASE("a run that was stopped and resumed ends with the same bits as one tha
         bytes_of((folder / "whole.safetensors").string()));
 }
 
+TEST_CASE("a corpus larger than its room in memory is learned in portions, and a run over them resumes") {
+  const TemporaryFolder folder;
+  Lesson lesson = quiet_lesson();
+  {
+    std::ofstream corpus(folder / "pairs.tsv");
+    for (int i = 0; i < 250; ++i) corpus << "a word" << i % 40 << "\tun mot" << i << "\n";
+  }
+  const auto with = [&](const std::string& name, const std::string& in_memory) {
+    return settings_of({"--fast", "--corpus", (folder / "pairs.tsv").string(), "--batch", "200", "--steps",
+                        "0", "--epochs", "1", "--merges", "10", "--in-memory", in_memory, "--validations",
+                        "3", "--checkpoint", (folder / name).string()});
+  };
+  const auto in_one = Run::start(with("one.safetensors", "250"));
+  CHECK_FALSE(in_one->data.portions);
+  const auto whole = Run::start(with("whole.safetensors", "100"));
+  REQUIRE(whole->data.portions);
+  CHECK(whole->data.portions->portions() == 3);
+  CHECK(std::abs(whole->total_steps() - in_one->total_steps()) <= 5);  // an epoch is the whole corpus
+  whole->train(lesson, [] {});
+  CHECK(bytes_of((folder / "whole.safetensors").string()) != "");
+
+  Settings settings = with("parts.safetensors", "100");
+  settings.time_limit = 1e-9;
+  TrainEnd end = Run::start(settings)->train(lesson, [] {});
+  while (end == TrainEnd::time_limit)
+    end = Run::resume(settings, Checkpoint(settings.run_path()))->train(lesson, [] {});
+  CHECK(bytes_of((folder / "parts.safetensors").string()) ==
+        bytes_of((folder / "whole.safetensors").string()));
+
+  const auto orphan = Run::start(with("orphan.safetensors", "100"));
+  std::filesystem::remove(folder / "pairs.tsv");  // the next portion is read when its turn comes
+  CHECK(message_of([&] { orphan->train(lesson, [] {}); }).find("pairs.tsv: cannot be read") !=
+        std::string::npos);
+}
+
 TEST_CASE("a run does not go on with other sentences than it began with") {
   const TemporaryFolder folder;
   Lesson lesson = quiet_lesson();
