@@ -322,7 +322,7 @@ void two_relations(Lesson& lesson) {
       length, symbols, channels);
 
   /// Each model is trained several times with different seeds, at the learning rate that is best for it.
-  /// *Both right* is the mean, with the worst and the best:
+  /// The mean, with the worst and the best in brackets:
   std::vector<Race> races = {{"1 head", {1, 1, 1, 3e-3}},     {"2 heads", {2, 2, 1, 3e-3}},
                              {"4 heads", {4, 4, 1, 3e-3}},    {"8 heads", {8, 8, 1, 3e-3}},
                              {"32 heads", {32, 32, 1, 6e-2}}, {"4 heads, 1 key/value head", {4, 1, 1, 3e-3}}};
@@ -463,7 +463,7 @@ void fewer_keys(Lesson& lesson) {
   lesson.claim(
       max_difference(grouped, repeated) < 1e-5,
       "4 query heads with 2 key/value heads equal 4 heads with each of the two repeated for its group: "
-      "difference {:.1e}",
+      "difference {:.1g}",
       max_difference(grouped, repeated));
 }
 
