@@ -499,6 +499,7 @@ int main(int argc, char** argv) {
              {"In backward, let id run from 0 up to loss.id.",
               "Every node has its turn before anything has reached it: w, x and target get 0."},
              {"In central_differences (network.hpp), use (f(p + h) − f(p)) / h, one-sided.",
-              "The double curve falls as h and not as h², and its best is hundreds of times worse."}});
+              "The double curve falls as h and not as h², its best is hundreds of times worse, and two "
+              "claims fail."}});
       });
 }
