@@ -192,10 +192,10 @@ void register_tile_packed(Index m, Index k, Index n, const real* a, const real* 
 
 /// ## Tiles: near caches and registers
 ///
-/// Caches come in levels: L1 is next to the core and holds some 10,000 floats, L2 some hundred thousand, L3 a
-/// few million, and each is several times slower than the one before. For every row of C, ikj reads all of B,
-/// which is too large for the near ones. So cut B into *tiles* and use a tile for all rows of C while it is
-/// near, then take the next:
+/// Caches come in levels: L1 is next to the core and holds some 10,000 floats, L2 a few hundred thousand,
+/// L3 several million, and each is several times slower than the one before. For every row of C, ikj reads
+/// all of B, which is too large for the near ones. So cut B into *tiles* and use a tile for all rows of C
+/// while it is near, then take the next:
 void tiles(Lesson& lesson, Ladder& ladder) {
   lesson.say("The tiled product does {:.1f} GFLOP/s.", ladder.climb("tiled", tiled, kernel_set(0)).one_core);
   /// On many machines that alone gains little, because ikj also waits for something else: each
