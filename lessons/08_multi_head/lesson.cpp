@@ -167,7 +167,7 @@ void each_reads_all(Lesson& lesson) {
   Rng rng(lesson.seed);
   const Tensor sizes =
       influence(MultiHeadAttention({.d_model = 8, .heads = 2, .dropout = 0}, rng), 6, 8, rng);
-  lesson.numbers(sizes, {"head 1", "head 2"}, {"0", "1", "2", "3", "4", "5", "6", "7"});
+  lesson.numbers(sizes, {"head 1", "head 2"}, {"1", "2", "3", "4", "5", "6", "7", "8"});
   const std::vector<real> all = sizes.values();
   const real smallest = *std::min_element(all.begin(), all.end());
   lesson.claim(smallest > 0.01,
@@ -454,7 +454,7 @@ void fewer_keys(Lesson& lesson) {
   Rng rng(lesson.seed + 1);
   const Index H = 4, G = 2, D = 8, T = 5;
   const Tensor q = normal({1, T, H * D}, rng), k = normal({1, T, G * D}, rng), v = normal({1, T, G * D}, rng);
-  const auto repeat = [&](const Tensor& x) {  // head 0, 0, 1, 1
+  const auto repeat = [&](const Tensor& x) {  // heads 1, 1, 2, 2
     const std::vector<Tensor> heads = split(x, D, 2);
     return concat({heads[0], heads[0], heads[1], heads[1]}, 2);
   };
@@ -506,7 +506,7 @@ int main(int argc, char** argv) {
               "that sets one head against two fails."},
              {"In make_batch (two_questions.cpp), ask for the marked symbol twice: write mark for t - 1.",
               "One look is enough now: one head is as good as two, and the claims about them fail."},
-             {"In fewer_keys, repeat the heads as 0, 1, 0, 1 in `repeat`.",
+             {"In fewer_keys, let `repeat` join heads[0], heads[1], heads[0], heads[1].",
               "The last claim fails: neighbouring query heads form a group."}});
       });
 }
