@@ -71,7 +71,7 @@ struct HeatmapText {
     return background(color) + foreground(ink) + fit(number, wide, Align::center);
   }
 
-  // What the colours or characters mean, under the cells where there is room for it.
+  // What the colours or characters mean, under the cells where there is room for it. Numbers need no key.
   std::string key() const {
     const int steps = columns < 60 ? 10 : 20;
     const std::string low = fmt::format("{:.3g} ", scale.low), high = fmt::format(" {:.3g}", scale.high);
@@ -111,7 +111,7 @@ struct HeatmapText {
       for (Index c = 0; c < matrix.cols; ++c) text += cell(matrix(r, c), wide);
       text += colors ? std::string(reset) + "\n" : "\n";
     }
-    return text + key();
+    return text + (numbers && !colors ? "" : key());
   }
 
   // Too large for labels. A character is about twice as high as wide: a half block makes its two cells

@@ -1,6 +1,6 @@
 /// A network that translates is handed words and hands back words. In between there is nothing but numbers: a
-/// sentence is a table of them, a batch of sentences is a stack of tables, and what the network has learned
-/// is more tables. You could write a struct for each. Every library for machine learning has one type for all
+/// sentence is a table of them, a *batch* (several sentences that are computed together) is a stack of
+/// tables, and what the network has learned is more tables. You could write a struct for each. Every library for machine learning has one type for all
 /// of them instead: the **tensor**, a strip of numbers in memory and a *shape* that says how to read them.
 ///
 /// Four ideas are enough to read all later lessons: where an element lies (row-major order and strides), that
@@ -146,8 +146,8 @@ void reshape_and_transpose(Lesson& lesson) {
 
   /// That is what NumPy and PyTorch do, where a tensor carries its strides. The tensors of this course do
   /// not: they are always stored row by row, which keeps every later program simple, so `transpose` copies.
-  /// Where it would cost time, inside a matrix product, the product takes an argument that says *read this
-  /// one transposed*.
+  /// Where that would cost time, inside a matrix product, the product itself can be told to read one of its
+  /// inputs transposed.
   ///
   /// Reshape and transpose may both turn (3,4) into (4,3). Confusing the two is among the most common
   /// mistakes in this field, because the shape is right either way (lesson 08 meets it again). The first rows
@@ -221,20 +221,21 @@ void broadcasting(Lesson& lesson) {
   /// Quietly taking the smaller size would be worse: you would get a sum with a column missing.
   ///
   /// A stretched axis copies nothing. Its stride is 0, so a step along it stays where it is, and the same
-  /// number is read again. A column (3, 1, 2), bags per person, plus a row (0, 1, 2, 3), gifts per kind,
-  /// stretches both at once:
-  const Tensor bags = reshape(tensor({3, 1, 2}), {3, 1}), gifts = tensor({{0, 1, 2, 3}});  // (3, 1), (1, 4)
-  const Tensor both = bags + gifts;                                                        // (3, 4)
+  /// number is read again. Both sides can be stretched at once: Anna walks 3 minutes to the shop, Ben 1,
+  /// Clara 2, a column of shape (3,1). The apples are at the door, bread is 1 minute further in, milk 2, eggs
+  /// 3, a row of shape (1,4). After how many minutes is who where?
+  const Tensor walk = reshape(tensor({3, 1, 2}), {3, 1}), shelf = tensor({{0, 1, 2, 3}});  // (3, 1), (1, 4)
+  const Tensor both = walk + shelf;                                                        // (3, 4)
   lesson.heatmap(matrix_of(both), {.title = "A column (3,1) plus a row (1,4)",
                                    .row_labels = people,
                                    .column_labels = goods,
                                    .numbers = true,
                                    .decimals = 0});
-  lesson.claim(equal(both, add_by_strides(bags, gifts)) &&
+  lesson.claim(equal(both, add_by_strides(walk, shelf)) &&
                    equal(x + present, add_by_strides(x, reshape(present, {1, 4}))),
                "two loops and strides of 0 give the same numbers as the library, here and for the presents");
   lesson.picture("broadcast.png",
-                 viz::row({stretched(bags, "(3,1)"), stretched(gifts, "(1,4)"), stretched(both, "(3,4)")},
+                 viz::row({stretched(walk, "(3,1)"), stretched(shelf, "(1,4)"), stretched(both, "(3,4)")},
                           {.title = "Broadcasting: a column plus a row", .between = {"+", "="}}),
                  "A broadcast",
                  "Bright cells are stored, faded ones are the same numbers read again: 3 + 4 numbers are "
@@ -352,7 +353,7 @@ int main(int argc, char** argv) {
     lesson.try_next(
         {{"In offset_of, let `right` run from 0 to axis - 1 instead (the sizes to the left).",
           "That is column-major: Ben's milk is looked for at place 7, and two claims fail."},
-         {"In broadcasting, leave out the reshape of bags: a list of shape (3).",
+         {"In broadcasting, leave out the reshape of `walk`: a list of shape (3).",
           "It is refused when it meets the row (1,4): aligned at the right, 3 stands against 4."},
          {"In matrix_product, multiply the other way round: matmul(prices, x).",
           "It is refused: (4,2) x (3,4) has the inner sizes 2 and 3. The order of a product matters."}});

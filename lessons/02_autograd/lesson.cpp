@@ -84,10 +84,11 @@ std::string short_name(const Node& node) { return node.name.substr(0, node.name.
 
 /// ## The chain rule backwards
 ///
-/// Take the computation apart instead. Each step is so simple that its derivatives are known: a sum passes a
-/// nudge on as it is (factor 1), a product multiplies it by the other factor. Along a chain of steps the
-/// factors multiply, which is the *chain rule*. Start at the loss, whose derivative with respect to itself is
-/// 1, and walk back. A number's derivative d loss / d number is called its **gradient**:
+/// Take the computation apart instead. Every number in it is a *node*, and the numbers that it was computed
+/// from are its *inputs*; together they form a *graph*. Each step is so simple that its derivatives are known:
+/// a sum passes a nudge on as it is (factor 1), a product multiplies it by the other factor. Along a chain of
+/// steps the factors multiply, which is the *chain rule*. Start at the loss, whose derivative with respect to
+/// itself is 1, and walk back. A node's derivative d loss / d node is called its **gradient**:
 ///
 /// $$ gradient of input  +=  gradient of node  ·  d node / d input $$
 std::vector<double> chain_rule(Lesson& lesson, const std::vector<double>& nudged) {
@@ -498,6 +499,7 @@ int main(int argc, char** argv) {
              {"In backward, let id run from 0 up to loss.id.",
               "Every node has its turn before anything has reached it: w, x and target get 0."},
              {"In central_differences (network.hpp), use (f(p + h) − f(p)) / h, one-sided.",
-              "The double curve falls as h and not as h², and its best is hundreds of times worse."}});
+              "The double curve falls as h and not as h², its best is hundreds of times worse, and two "
+              "claims fail."}});
       });
 }

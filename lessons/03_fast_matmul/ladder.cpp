@@ -57,7 +57,7 @@ double peak_gflops(const Kernels& kernels) {
   return peak;
 }
 
-std::vector<MemoryLevel> memory_levels() {
+std::vector<MemoryLevel> memory_levels(Index most) {
   std::vector<MemoryLevel> levels;
   Index last = 0;
   const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";  // Linux
@@ -72,8 +72,8 @@ std::vector<MemoryLevel> memory_levels() {
     levels.push_back({"L" + read("/level"), size / 2});
     last = size;
   }
-  const Index mega = 1 << 20, large = std::clamp(4 * last, 128 * mega, 512 * mega);
-  levels.push_back({large > last ? "memory" : "the last cache", large});
+  const Index large = std::clamp<Index>(4 * last, 128 << 20, most);
+  if (large > last) levels.push_back({"memory", large});
   return levels;
 }
 

@@ -28,8 +28,9 @@ struct MemoryLevel {
   Index bytes;
   double bandwidth = 0;  // GB/s
 };
-// The caches where the system tells their sizes (Linux), nearest first; then what is larger than all.
-std::vector<MemoryLevel> memory_levels();
+// The caches where the system tells their sizes (Linux), nearest first; then memory, unless a cache is as
+// large as the most bytes to use.
+std::vector<MemoryLevel> memory_levels(Index most);
 double read_bandwidth(Index bytes, double budget);  // of one core, GB/s
 
 // An operation under the roof: FLOP per byte, and GFLOP/s.

@@ -192,17 +192,17 @@ void register_tile_packed(Index m, Index k, Index n, const real* a, const real* 
 
 /// ## Tiles: near caches and registers
 ///
-/// Caches come in levels: L1 is next to the core and holds some 10,000 floats, L2 some hundred thousand, L3 a
-/// few million, and each is several times slower than the one before. For every row of C, ikj reads all of B,
-/// which is too large for the near ones. So cut B into *tiles* and use a tile for all rows of C while it is
-/// near, then take the next:
+/// Caches come in levels: L1 is next to the core and holds some 10,000 floats, L2 a few hundred thousand,
+/// L3 several million, and each is several times slower than the one before. For every row of C, ikj reads
+/// all of B, which is too large for the near ones. So cut B into *tiles* and use a tile for all rows of C
+/// while it is near, then take the next:
 void tiles(Lesson& lesson, Ladder& ladder) {
   lesson.say("The tiled product does {:.1f} GFLOP/s.", ladder.climb("tiled", tiled, kernel_set(0)).one_core);
   /// On many machines that alone gains little, because ikj also waits for something else: each
   /// multiplication loads an element of C, adds to it and stores it again. The registers are nearer than any
   /// cache. Hold a small tile of C in them while k goes by, and it is loaded and stored only once. What one
   /// step of k costs:
-  lesson.table({"", "floats loaded and stored", "multiply-adds", "multiply-adds per float"},
+  lesson.table({"", "floats moved", "multiply-adds", "per float"},
                {{"ikj, one element", "3 (B, C, and C back)", "1", "0.33"},
                 {"register tile 4 x 8", "12 (4 of A, 8 of B)", "32", "2.67"},
                 {"register tile 6 x 16", "22 (6 of A, 16 of B)", "96", "4.36"}});
@@ -355,8 +355,8 @@ void library(Index m, Index k, Index n, const real* a, const real* b, real* c) {
 /// ## The ladder
 ///
 /// The library (`core/gemm.cpp`) does all of this, with a tile tuned for each width of vectors, and its
-/// threads share their packed strips. All rungs together; *of the peak* compares each with cores whose
-/// vectors are as wide as its own. One core is timed in CPU time, several in wall-clock time, so other
+/// threads share their packed strips. Here are all rungs together. Each is compared with the peak of cores
+/// whose vectors are as wide as its own. One core is timed in CPU time, several in wall-clock time, so other
 /// programs on the machine count against them:
 void whole_ladder(Lesson& lesson, Ladder& ladder) {
   ladder.climb("the library", library, kernels(), true);
@@ -406,7 +406,7 @@ void roofline(Lesson& lesson, double budget) {
   const int threads = thread_count();
   set_thread_count(1);
   const double peak = peak_gflops(kernels());
-  std::vector<MemoryLevel> levels = memory_levels();
+  std::vector<MemoryLevel> levels = memory_levels(Index(lesson.fast ? 128 : 512) << 20);
   std::vector<std::vector<std::string>> rows;
   for (MemoryLevel& level : levels) {
     level.bandwidth = read_bandwidth(level.bytes, budget);
@@ -414,10 +414,10 @@ void roofline(Lesson& lesson, double budget) {
   }
   lesson.table({"from", "KB", "GB/s"}, rows);
 
-  /// Now what a model does, on numbers that fit into no cache. x + y does one FLOP for 12 bytes. One word
-  /// through a large weight matrix has to fetch all of it, for 2 FLOP per number. Many words together fetch
-  /// it once, and each byte does more work. (The roof is measured, too. On a busy machine a point may lie
-  /// above it.)
+  /// Now what a model does, on numbers that lie as far away as the last line of this table. x + y does one
+  /// FLOP for 12 bytes. One word through a large weight matrix has to fetch all of it, for 2 FLOP per number.
+  /// Many words together fetch it once, and each byte does more work. (The roof is measured, too. On a busy
+  /// machine a point may lie above it.)
   const MemoryLevel& memory = levels.back();
   const Index C = 2048, N = memory.bytes / Index(sizeof(real)) / C, length = N * C / 2;
   std::vector<Operation> operations;
@@ -446,8 +446,8 @@ void roofline(Lesson& lesson, double budget) {
   lesson.picture(
       "roofline.png", roofline_picture(levels, peak, operations), "The roofline",
       "On the slope memory decides, under the flat roof arithmetic. One word at a time, which is how a "
-      "model writes, is far to the left: lesson 14 comes back to it. Dashed: the roofs of the caches, "
-      "under which a tile lives that stays there.");
+      "model writes, is far to the left: lesson 14 comes back to it. Dashed: the roofs of the nearer "
+      "caches, which hold for a tile that stays there.");
   /// A product of two n x n matrices does 2 n³ FLOP on 3 n² numbers: n/6 FLOP per byte, if each number is
   /// fetched once. That is the promise of a large product, and tiles are what keeps it.
 }
@@ -458,7 +458,7 @@ int main(int argc, char** argv) {
   return run_lesson(
       argc, argv, {.name = "03_fast_matmul", .question = "Where do 99% of the FLOPs go?"},
       [](Lesson& lesson) {
-        const double budget = lesson.fast ? 0.1 : 0.3;
+        const double budget = lesson.fast ? 0.05 : 0.3;
         where_flops_go(lesson);
         Ladder ladder(lesson.fast ? 320 : 960, lesson.seed, budget);
         first_rung(lesson, ladder);

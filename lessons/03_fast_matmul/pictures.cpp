@@ -4,6 +4,7 @@
 
 #include <algorithm>  // max, min
 #include <iterator>   // ssize
+#include <set>        // set
 
 #include "core/viz/axis.hpp"
 #include "core/viz/chart.hpp"
@@ -91,7 +92,7 @@ Image packing_picture() {
 }
 
 Image ladder_picture(const std::vector<Rung>& rungs, int threads, const std::string& title) {
-  constexpr double left = 130, top = 100, row_height = 44, plot_width = 620;
+  constexpr double left = 130, top = 84, row_height = 44, plot_width = 620;
   double low = 1e9, high = 0;
   for (const Rung& rung : rungs) {
     low = std::min({low, rung.one_core, rung.all_cores > 0 ? rung.all_cores : rung.one_core});
@@ -100,7 +101,7 @@ Image ladder_picture(const std::vector<Rung>& rungs, int threads, const std::str
   const Axis axis = make_axis(low / 2, high * 1.4, Scale::log10, 6, false);
   const double bottom = top + row_height * double(rungs.size());
   const auto x_of = [&](double value) { return left + plot_width * axis.fraction(value); };
-  Image image(int(left + plot_width) + 50, int(bottom) + 70);
+  Image image(int(left + plot_width) + 100, int(bottom) + 70);
   draw_text(image, {20, 30}, title, heading);
   const Color one = palette(0), all = palette(1), peak = paint::ink;
   draw_key(image, {left, 62}, one, "one core");
@@ -112,12 +113,11 @@ Image ladder_picture(const std::vector<Rung>& rungs, int threads, const std::str
     draw_text(image, {x_of(axis.ticks[t]), bottom + 16}, axis.labels[t], note_middle);
   }
   draw_text(image, {left + plot_width / 2, bottom + 44}, "GFLOP/s (logarithmic)", note_middle);
-  double labelled = 0;  // the highest peak that has its label
-  const auto mark = [&](double value, Rect row, const std::string& label, Color color) {
-    line(image, {x_of(value), row.y}, {x_of(value), row.bottom()}, {color, 2.5});
-    if (value < 1.3 * labelled) return;
-    draw_text(image, {x_of(value), top - 12}, label, note_middle);
-    labelled = value;
+  std::set<std::string> labelled;  // each peak where it first occurs
+  const auto mark = [&](double value, Rect row, const std::string& label) {
+    line(image, {x_of(value), row.y}, {x_of(value), row.bottom()}, {peak, 2.5});
+    if (labelled.insert(label).second)
+      draw_text(image, {x_of(value) + 8, row.y + row.height / 2}, label, note);
   };
   for (Index r = 0; r < std::ssize(rungs); ++r) {
     const Rung& rung = rungs[r];
@@ -130,10 +130,10 @@ Image ladder_picture(const std::vector<Rung>& rungs, int threads, const std::str
                 {.size = 12, .color = paint::white, .bold = true, .align = Align::right});
     };
     bar(rung.one_core, both ? y + 4 : y + 8, both ? 18 : 28, one);
-    mark(rung.peak, {0, y + 2, 0, both ? 20 : row_height - 4}, rung.width, peak);
+    mark(rung.peak, {0, y + 2, 0, both ? 20 : row_height - 4}, rung.width);
     if (!both) continue;
     bar(rung.all_cores, y + 23, 18, all);
-    mark(rung.peak * threads, {0, y + 22, 0, 20}, fmt::format("{} x {}", threads, rung.width), peak);
+    mark(rung.peak * threads, {0, y + 22, 0, 20}, fmt::format("{} x {}", threads, rung.width));
   }
   return image;
 }

@@ -8,7 +8,7 @@
 /// ```
 /// logits = network(examples);             // forward: what does it say?
 /// loss = cross_entropy(logits, answers);  // loss: what does that cost?
-/// backward(loss);                         // backward: which way is it cheaper?
+/// backward(loss);                         // backward: what makes it cheaper?
 /// optimizer.step(rate);                   // step: a little that way
 /// ```
 ///
@@ -77,7 +77,7 @@ void the_price(Lesson& lesson) {
   lesson.table({"", "logit z", "exp(z)", "p", "−log p"}, rows);
 
   /// The price of an answer is its **cross-entropy**: −log of the probability that it gave to what was right.
-  /// If the photograph shows a cat, this answer costs 0.417. Why the logarithm? Suppose a thousand
+  /// If the photograph shows a cat, this answer costs 0.417. Why the logarithm? Take a thousand
   /// photographs. The probability of getting all of them right is a product of a thousand numbers, and we
   /// want it large. The logarithm makes a sum of that product, one term per photograph, and the minus sign
   /// makes it something to lower. That is *maximum likelihood*: lower the sum, and what really happened
@@ -305,12 +305,12 @@ Step start_adam(double rate) {
 
 /// ## SGD and momentum
 ///
-/// The fourth line decides how far to go. **Gradient descent** goes against the gradient g, a small share η
-/// of it, the **learning rate**. It is called SGD, with S for *stochastic* (random), because the gradient
-/// usually comes from a random batch of examples (Robbins and Monro, 1951). Its trouble is a valley that is
-/// steep across and gentle along, such as (x² + 100 y²) / 2: a step that is safe for y is much too small
-/// for x. **Momentum** (Polyak, 1964) is a ball that keeps 90% of its speed: what pulls the same way again
-/// and again adds up, to ten times the gradient in the end; what alternates cancels.
+/// The fourth line decides how far to go. **Gradient descent** steps against the gradient g, by η times its
+/// size; η is the **learning rate**. Usually the gradient comes from a random batch of examples; then it is
+/// called *stochastic* (random) gradient descent, **SGD** (Robbins and Monro, 1951). Its trouble is a valley
+/// that is steep across and gentle along, such as (x² + 100 y²) / 2: a step that is safe for y is much too
+/// small for x. **Momentum** (Polyak, 1964) is a ball that keeps 90% of its speed: what pulls the same way
+/// again and again adds up, to ten times the gradient in the end; what alternates cancels.
 ///
 /// $$ SGD   p −= η g          momentum   v = μ v + g,   p −= η v          μ = 0.9 $$
 ///

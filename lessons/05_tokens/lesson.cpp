@@ -248,9 +248,9 @@ void three_ways(Lesson& lesson) {
              viz::format_fixed(double(lines.size()), 0));
   const Ids by_words = words.encode(sentence), by_pieces = some.encode(sentence),
             by_bytes = bytes.encode(sentence);
-  lesson.print("  words     {}", shown(words, by_words));
-  lesson.print("  subwords  {}", shown(some, by_pieces));
-  lesson.print("  bytes     {} … {} in all", shown(bytes, Ids(by_bytes.begin(), by_bytes.begin() + 12)),
+  lesson.print("  words    {}", shown(words, by_words));
+  lesson.print("  subwords {}", shown(some, by_pieces));
+  lesson.print("  bytes    {} … {} in all", shown(bytes, Ids(by_bytes.begin(), by_bytes.begin() + 12)),
                by_bytes.size());
   lesson.claim(words.decode(by_words) != sentence && some.decode(by_pieces) == sentence &&
                    bytes.decode(by_bytes) == sentence && by_words.size() < by_pieces.size() &&
@@ -273,9 +273,9 @@ void three_ways(Lesson& lesson) {
 
   /// ## Length against vocabulary
   ///
-  /// Attention (lesson 06) costs time with the square of the length, and an embedding costs memory with the
-  /// size of the vocabulary. More merges buy shorter sequences with a larger table. How many tokens does a
-  /// word take (a vocabulary of whole words: one, or <unk>)?
+  /// The time that attention takes (lesson 06) grows with the square of the length, the memory of an
+  /// embedding with the size of the vocabulary. More merges buy shorter sequences with a larger table. How
+  /// many tokens does a word take (with a vocabulary of whole words, one, or <unk>)?
   const std::vector<std::string> seen = inflected_words(false), unseen = inflected_words(true);
   const auto mean_length = [](const Vocabulary& vocabulary, const std::vector<std::string>& list) {
     double tokens = 0;

@@ -130,7 +130,7 @@ Tensor flattened(const Tensor& x) {
 
 viz::Image word_map(const Tensor& places, const std::vector<WordClass>& classes, const std::string& title) {
   const NoGrad no_grad;
-  const Tensor extent = max(places, 0) + max(-places, 0);  // (2)
+  const Tensor high = max(places, 0), low = -max(-places, 0), extent = high - low;  // (2)
   // A name takes room: it is left out if a word that has its name lies too near.
   std::vector<Index> named;
   const auto has_room = [&](Index row) {
@@ -157,6 +157,10 @@ viz::Image word_map(const Tensor& places, const std::vector<WordClass>& classes,
   return viz::line_chart(series, {.title = title,
                                   .x_title = "first principal component",
                                   .y_title = "second",
+                                  .x_low = low(0) - 0.05 * extent(0),
+                                  .x_high = high(0) + 0.05 * extent(0),
+                                  .y_low = low(1) - 0.05 * extent(1),
+                                  .y_high = high(1) + 0.05 * extent(1),
                                   .width = 640,
                                   .height = 620});
 }

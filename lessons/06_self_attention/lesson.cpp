@@ -2,8 +2,8 @@
 ///
 /// Who was hungry? You did not hesitate: the cat. Put *sour* in place of *hungry*, and `it` is the milk. To
 /// know what `it` means, the word has to look at the other words, find the one that fits, and take something
-/// over from it. **Attention** is that look. It is the one idea that a transformer adds to the layers you
-/// know from lesson 04, and this lesson builds it from a lookup in a table.
+/// over from it. **Attention** is that look. It is the idea at the heart of every transformer, and this
+/// lesson builds it from a lookup in a table.
 ///
 /// One convention, here and in all lessons: a word is a row of numbers, its embedding (lesson 05), and a
 /// layer multiplies it from the right, x W. T is the number of words that ask, S the number that are asked,
@@ -15,7 +15,8 @@
 
 #include "core/autograd.hpp"
 #include "core/ops.hpp"
-#include "core/rng.hpp"  // shuffle
+#include "core/parallel.hpp"  // set_thread_count
+#include "core/rng.hpp"       // shuffle
 #include "lessons/support/cpu_time.hpp"
 #include "lessons/support/lesson.hpp"
 #include "nn/attention.hpp"
@@ -51,16 +52,14 @@ std::string list_of(const Row& row, int decimals = 2) {
 /// You know a lookup that takes all or nothing: `std::map`. Ask it for a key that it has, and you get the
 /// value; ask for one that it does not have, and you get nothing at all.
 void soft_lookup(Lesson& lesson) {
-  const std::map<std::string, double> kilograms = {{"cat", 4}, {"dog", 20}, {"lion", 190}};
-  lesson.print(
-      "    std::map<std::string, double> kilograms{{{{\"cat\", 4}}, {{\"dog\", 20}}, {{\"lion\", 190}}}};");
-  lesson.print("    kilograms.find(\"kitten\") == kilograms.end()      {}",
-               kilograms.find("kitten") == kilograms.end());
+  const std::map<std::string, int> kg{{"cat", 4}, {"dog", 20}, {"lion", 190}};
+  lesson.print("    std::map<std::string, int> kg{{{{\"cat\", 4}}, {{\"dog\", 20}}, {{\"lion\", 190}}}};");
+  lesson.print("    kg.find(\"kitten\") == kg.end()      {}", kg.find("kitten") == kg.end());
 
   /// But a kitten is nearly a cat. Let the keys be numbers that say what an animal is like, here (size,
   /// tameness), and compare: the dot product of two rows is large where they agree. *Softmax* (lesson 04)
   /// turns these scores into shares that sum to 1, and the answer is a mixture of all values, each with its
-  /// share. The question is called the **query**, what it is compared with the **keys**, what is mixed the
+  /// share. The question is called the **query**. It is compared with the **keys**, and what is mixed are the
   /// **values**.
   const Words names = {"cat", "dog", "lion"};
   const std::vector<Row> keys = {{-2, 2}, {1, 2}, {2, -2}};
@@ -75,7 +74,7 @@ void soft_lookup(Lesson& lesson) {
   lesson.table({"kitten " + list_of(query, 1), "key", "query · key", "share", "value", "share × value"},
                rows);
   const double answer = dot(shares, values);
-  lesson.claim(shares[0] > 0.9, "the soft lookup answers {:.1f} kg, {:.1f}% of it from the cat", answer,
+  lesson.claim(shares[0] > 0.9, "the soft lookup answers {:.1f} kg: the cat's share is {:.1f}%", answer,
                100 * shares[0]);
 
   /// That is attention. It never fails to answer, and a small change of the query or of a key changes the
@@ -165,25 +164,31 @@ Look look_around(const Tensor& x, Index asking) {
 }
 
 viz::Image the_whole_way(const Look& look) {
-  viz::Matrix shares(6, 3), output(1, 3);
-  for (Index j = 0; j < 6; ++j)
-    for (Index d = 0; d < 3; ++d) shares(j, d) = float(look.weights[j] * look.values[j][d]);
-  for (Index d = 0; d < 3; ++d) output(0, d) = float(look.output[d]);
-  const viz::Numbers scores = look.scores, weights = look.weights;
-  const auto map = [](const std::string& title, const Words& rows) {
-    return viz::HeatmapOptions{.title = title,
-                               .row_labels = rows,
-                               .column_labels = {"animal", "thing", "action"},
-                               .low = 0,
-                               .high = 1,
-                               .color_bar = false,
-                               .numbers = true};
+  const auto map = [](const std::string& title, const Words& rows, double high, const auto& value) {
+    viz::Matrix matrix(std::ssize(rows), 3);
+    for (Index j = 0; j < matrix.rows; ++j)
+      for (Index d = 0; d < 3; ++d) matrix(j, d) = float(value(j, d));
+    return viz::heatmap(matrix, {.title = title,
+                                 .row_labels = rows,
+                                 .column_labels = {"animal", "thing", "action"},
+                                 .low = 0,
+                                 .high = high,
+                                 .color_bar = false,
+                                 .numbers = true});
   };
-  return viz::row(
-      {viz::bar_chart(sentence, scores, {.title = "scores q·k / √3", .width = 330}),
-       viz::bar_chart(sentence, weights, {.title = "weights", .width = 330}),
-       viz::heatmap(shares, map("weight × value", sentence)), viz::heatmap(output, map("output", {"it"}))},
-      {.title = "How “it” looks around: from scores to output", .between = {"softmax →", "· v →", "sum →"}});
+  const auto bars = [](const std::string& title, const Row& values) {
+    return viz::bar_chart(sentence, values, {.title = title, .width = 330});
+  };
+  return viz::column({viz::row({map("query", {"it"}, 3, [&](Index, Index d) { return look.query[d]; }),
+                                map("keys", sentence, 3, [&](Index j, Index d) { return look.keys[j][d]; }),
+                                bars("scores q · k / √3", look.scores)},
+                               {.between = {"q · k", "÷ √3 →"}}),
+                      viz::row({bars("weights = softmax", look.weights),
+                                map("weight × value", sentence, 1,
+                                    [&](Index j, Index d) { return look.weights[j] * look.values[j][d]; }),
+                                map("output", {"it"}, 1, [&](Index, Index d) { return look.output[d]; })},
+                               {.between = {"× values →", "sum →"}})},
+                     {.title = "How “it” looks around: one query, six keys, six values"});
 }
 
 /// ## One look, number by number
@@ -196,18 +201,25 @@ viz::Image the_whole_way(const Look& look) {
 /// 4. turns the scores into weights by softmax: w_j = exp(s_j) / Σ exp(s);
 /// 5. takes that share of every value: output = Σ w_j v_j.
 ///
-/// Our matrices are chosen by hand (a model learns them, and you will see it happen below). W_Q turns what a
-/// word is, its row, into what it looks for, the column:
+/// (Often some words must not be seen. They are taken out between steps 3 and 4: a *mask*, lesson 07.)
+///
+/// Our matrices are chosen by hand (a model learns them, and you will see it happen below). Each is (4, 3): a
+/// row for each number of a word, and in it the (animal, thing, action) of a query, a key or a value:
 void one_look(Lesson& lesson) {
-  const Words asked(features.begin(), features.begin() + 3);
-  lesson.numbers(w_query(), features, asked, 0);
+  std::vector<std::vector<std::string>> rows;
+  for (Index i = 0; i < 4; ++i) {
+    rows.push_back({features[i]});
+    for (const Tensor& w : {w_query(), w_key(), w_value()})
+      rows.back().push_back(list_of({w(i, 0), w(i, 1), w(i, 2)}, 0));
+  }
+  lesson.table({"", "W_Q", "W_K", "W_V"}, rows);
 
-  /// Animals and things look for actions, actions look for animals and things, and a word that stands for
-  /// another looks for an animal. W_K doubles what a word is, W_V hands it over unchanged; both drop the last
-  /// number, so nobody finds `it`.
+  /// W_Q turns what a word is into what it looks for: animals and things look for actions, actions look for
+  /// animals and things, and a word that stands for another looks for an animal. W_K doubles what a word is,
+  /// W_V hands it over unchanged; both drop the last number, so nobody finds `it`.
   const Look look = look_around(six_words(), it);
   lesson.say("The query of `it` is (0, 0, 0, 1) W_Q = {}. Then, for each word:", list_of(look.query, 0));
-  std::vector<std::vector<std::string>> rows;
+  rows.clear();
   for (Index j = 0; j < 6; ++j)
     rows.push_back({sentence[j], list_of(look.keys[j], 1), number(dot(look.query, look.keys[j])),
                     number(look.scores[j]), number(look.weights[j], 3), list_of(look.values[j], 1)});
@@ -215,9 +227,10 @@ void one_look(Lesson& lesson) {
   lesson.say("The output, the sum of weight × value over the six words, is {}.", list_of(look.output));
   lesson.claim(look.weights[cat] > 0.8 && look.output[0] > 0.8,
                "`it` finds `cat` with weight {:.3f} and comes back as mostly animal", look.weights[cat]);
-  lesson.picture("one_look.png", the_whole_way(look), "One look, from scores to output",
-                 "The scores become shares, each word's value counts with its share, and the column sums are "
-                 "what `it` takes away: mostly what `cat` handed over.");
+  lesson.picture("one_look.png", the_whole_way(look), "One look, from query to output",
+                 "Above: the query meets six keys, and each gets a score. Below: the scores become shares, "
+                 "each word's value counts with its share, and the column sums are what `it` takes away, "
+                 "mostly what `cat` handed over.");
 }
 
 struct Attended {
@@ -267,8 +280,8 @@ void all_at_once(Lesson& lesson) {
   lesson.heatmap(matrix_of(all.weights), map);
   lesson.picture("attention.png", viz::heatmap(matrix_of(all.weights), map), "Who looks at whom",
                  "Each row is a word that asks, and sums to 1. `it` looks at `cat`; `cat` and `milk` look at "
-                 "`drank`, and `drank` looks back at both. `the` and `because` look for little: their rows "
-                 "are nearly uniform.");
+                 "`drank`, and `drank` looks back at both. `the` and `because` look for little, so they "
+                 "spread their look over all words.");
 }
 
 // A small world to learn from. A word is 8 numbers: whether it is an animal, a thing, an action, `it`; and
@@ -342,8 +355,7 @@ void learn(Lesson& lesson) {
   };
   const Example shown{{"the", "cat", "drank", "milk", "because", "it"}, 1};
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> names;
-  std::vector<viz::Matrix> maps;
+  std::vector<viz::Image> maps;
   const int steps = 300;
   for (int step = 0; step <= steps; ++step) {
     if (step == 0 || step == 30 || step == 100 || step == steps) {
@@ -353,8 +365,16 @@ void learn(Lesson& lesson) {
       for (Index j = 0; j < 6; ++j) rows.back().push_back(number(weights(it, j)));
       rows.back().push_back(number(weight_on_animal(seen)));
       rows.back().push_back(number(weight_on_animal(unseen)));
-      names.push_back(fmt::format("step {}", step));
-      maps.push_back(matrix_of(weights));
+      maps.push_back(viz::heatmap(matrix_of(weights), {.title = fmt::format("step {}", step),
+                                                       .x_title = "keys",
+                                                       .y_title = "queries",
+                                                       .row_labels = shown.words,
+                                                       .column_labels = shown.words,
+                                                       .low = 0,
+                                                       .high = 1,
+                                                       .value_title = "weight",
+                                                       .color_bar = step == steps,
+                                                       .cell = 28}));
     }
     if (step == steps) break;
     Tensor loss = scalar(0);
@@ -376,19 +396,9 @@ void learn(Lesson& lesson) {
                "after {} steps `it` gives {:.0f}% to the animal, wherever it stands, and {:.0f}% if it never "
                "met that animal: it has learned to look for animals, not for cats",
                steps, 100 * on_seen, 100 * on_unseen);
-  lesson.picture("learned.png",
-                 viz::heatmap_grid({.names = names,
-                                    .maps = maps,
-                                    .options = {.title = "the cat drank milk because it",
-                                                .x_title = "keys",
-                                                .y_title = "queries",
-                                                .row_labels = shown.words,
-                                                .column_labels = shown.words,
-                                                .low = 0,
-                                                .high = 1}}),
-                 "Attention while it is learned",
-                 "The last row, `it`, starts uniform and ends on the second word, `cat`. The other rows were "
-                 "never asked for anything, so what they do means nothing.");
+  lesson.picture("learned.png", viz::row(maps), "Attention while it is learned",
+                 "The last row, `it`, starts uniform and ends on `cat`. The other rows were never asked for "
+                 "anything, so what they do means nothing.");
 }
 
 // What a way of scoring does to softmax and to learning.
@@ -418,9 +428,10 @@ Spread measure_spread(Index d, bool scaled, Rng rng, Index queries) {
 /// q · k is a sum of d_k products. If the components have variance 1, so has each product, and the sum has
 /// variance d_k: its typical size is √d_k. Softmax of large scores gives nearly all to one key. What that
 /// does to learning can be measured: random queries, 64 random keys, a random gradient at every weight, and
-/// how much of it arrives at each query. *Keys looked at* is exp(entropy), where the *entropy* of the weights
-/// w, −Σ w log w, says how spread out they are: 64 for a uniform look, 1 for a single key. *Top tenth* is the
-/// share of the whole gradient that the luckiest tenth of the queries gets.
+/// how much of it arrives at each query. How many keys does a query look at? The *entropy* of its weights w,
+/// −Σ w log w, says how spread out they are, and exp(entropy) is that as a number of keys: 64 for a uniform
+/// look, 1 for a single key. The last column is the share of the whole gradient that the tenth of the queries
+/// with the largest gradients gets.
 void why_scale(Lesson& lesson) {
   std::vector<std::vector<std::string>> rows;
   std::vector<double> sizes, keys, keys_scaled;
@@ -446,8 +457,8 @@ void why_scale(Lesson& lesson) {
                100 * plain.top_tenth, plain.median, scaled.median / plain.median);
 
   /// So the division does not make gradients larger: on average they are larger *without* it, because a few
-  /// queries that waver between two keys get huge ones. It makes all queries learn, and it makes the choice
-  /// of d_k not matter.
+  /// queries that waver between two keys get huge ones. It spreads the gradient over all queries, in the same
+  /// way for every d_k.
   lesson.picture(
       "keys_looked_at.png",
       viz::line_chart({{.name = "q·k", .y = keys, .x = sizes, .points = true},
@@ -543,7 +554,7 @@ void why_not_recurrence(Lesson& lesson) {
   /// A trained recurrence does better than a random one, and the gates of an LSTM (Hochreiter and
   /// Schmidhuber, 1997) were invented to keep more. But the path stays long, and its steps have to wait for
   /// each other. On the other side, attention compares all pairs: its work grows with n². What that costs
-  /// here:
+  /// one core here:
   const NoGrad no_grad;
   std::vector<std::vector<std::string>> rows;
   for (const Index n : {64, 256, 1024}) {
@@ -560,9 +571,9 @@ void why_not_recurrence(Lesson& lesson) {
   }
   lesson.table({"n", "attention: MFLOP", "time", "GFLOP/s", "recurrence: MFLOP", "time", "GFLOP/s"}, rows);
 
-  /// Attention does more FLOP per second: its two large products run faster than the recurrence's n small
-  /// steps, which is what made it trainable on large machines. But n² wins in the end: for long texts a
-  /// recurrence takes less time. What can be done about n² is lesson 18.
+  /// Attention does more FLOP per second: two large products keep a processor busier than n small steps that
+  /// wait for each other, and the more a machine can do at once, the more that counts. But n² wins in the
+  /// end: for long texts a recurrence takes less time. What can be done about n² is lesson 18.
 }
 
 }  // namespace
@@ -571,6 +582,7 @@ int main(int argc, char** argv) {
   return run_lesson(
       argc, argv, {.name = "06_self_attention", .question = "How does a token find what matters to it?"},
       [](Lesson& lesson) {
+        set_thread_count(1);  // so little work is not worth sharing, and the last table times this thread
         soft_lookup(lesson);
         without_weights(lesson);
         one_look(lesson);

@@ -7,10 +7,12 @@ namespace attn {
 namespace {
 
 // A heatmap in which hidden cells are grey and hold `hidden`, so that they cannot be taken for small numbers.
+// (Faded cells are no numbers to a dark page either: there this grey is dark.)
 viz::Image panel(const std::string& title, const Tensor& values, const Tensor& visible,
                  const std::string& hidden, viz::HeatmapOptions options) {
   options.title = title;
   const viz::Matrix matrix = matrix_of(values);
+  options.faded = matrix_of(1 - visible);
   viz::Image image = viz::heatmap(matrix, options);
   const viz::HeatmapLayout layout = viz::heatmap_layout(matrix, options);
   for (Index i = 0; i < matrix.rows; ++i)

@@ -167,7 +167,7 @@ void each_reads_all(Lesson& lesson) {
   Rng rng(lesson.seed);
   const Tensor sizes =
       influence(MultiHeadAttention({.d_model = 8, .heads = 2, .dropout = 0}, rng), 6, 8, rng);
-  lesson.numbers(sizes, {"head 1", "head 2"}, {"0", "1", "2", "3", "4", "5", "6", "7"});
+  lesson.numbers(sizes, {"head 1", "head 2"}, {"1", "2", "3", "4", "5", "6", "7", "8"});
   const std::vector<real> all = sizes.values();
   const real smallest = *std::min_element(all.begin(), all.end());
   lesson.claim(smallest > 0.01,
@@ -322,7 +322,7 @@ void two_relations(Lesson& lesson) {
       length, symbols, channels);
 
   /// Each model is trained several times with different seeds, at the learning rate that is best for it.
-  /// *Both right* is the mean, with the worst and the best:
+  /// The mean, with the worst and the best in brackets:
   std::vector<Race> races = {{"1 head", {1, 1, 1, 3e-3}},     {"2 heads", {2, 2, 1, 3e-3}},
                              {"4 heads", {4, 4, 1, 3e-3}},    {"8 heads", {8, 8, 1, 3e-3}},
                              {"32 heads", {32, 32, 1, 6e-2}}, {"4 heads, 1 key/value head", {4, 1, 1, 3e-3}}};
@@ -454,7 +454,7 @@ void fewer_keys(Lesson& lesson) {
   Rng rng(lesson.seed + 1);
   const Index H = 4, G = 2, D = 8, T = 5;
   const Tensor q = normal({1, T, H * D}, rng), k = normal({1, T, G * D}, rng), v = normal({1, T, G * D}, rng);
-  const auto repeat = [&](const Tensor& x) {  // head 0, 0, 1, 1
+  const auto repeat = [&](const Tensor& x) {  // heads 1, 1, 2, 2
     const std::vector<Tensor> heads = split(x, D, 2);
     return concat({heads[0], heads[0], heads[1], heads[1]}, 2);
   };
@@ -463,7 +463,7 @@ void fewer_keys(Lesson& lesson) {
   lesson.claim(
       max_difference(grouped, repeated) < 1e-5,
       "4 query heads with 2 key/value heads equal 4 heads with each of the two repeated for its group: "
-      "difference {:.1e}",
+      "difference {:.1g}",
       max_difference(grouped, repeated));
 }
 
@@ -506,7 +506,7 @@ int main(int argc, char** argv) {
               "that sets one head against two fails."},
              {"In make_batch (two_questions.cpp), ask for the marked symbol twice: write mark for t - 1.",
               "One look is enough now: one head is as good as two, and the claims about them fail."},
-             {"In fewer_keys, repeat the heads as 0, 1, 0, 1 in `repeat`.",
+             {"In fewer_keys, let `repeat` join heads[0], heads[1], heads[0], heads[1].",
               "The last claim fails: neighbouring query heads form a group."}});
       });
 }

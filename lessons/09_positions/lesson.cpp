@@ -18,6 +18,7 @@
 #include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/ops.hpp"
+#include "core/parallel.hpp"  // set_thread_count
 #include "lessons/09_positions/pictures.hpp"
 #include "lessons/09_positions/race.hpp"
 #include "lessons/support/figures.hpp"
@@ -209,7 +210,7 @@ void sinusoids(Lesson& lesson) {
   const Tensor table = sinusoidal_table(length, C);
   const double difference = max_difference(table, turn_clocks(length, C));
   lesson.claim(difference < 1e-5,
-               "clocks that are turned on from row to row show the library's table: difference {:.1e}",
+               "clocks that turn a little further with each row give the library's table: difference {:.1g}",
                difference);
   lesson.picture("sinusoids.png", bits_and_sines(slice(table, 0, 0, 50)), "Sinusoidal positions",
                  "Each row is one of 50 positions. Left, as bits: the first flips at every position, the "
@@ -481,9 +482,11 @@ void rotary(Lesson& lesson) {
       "reordered, the two conventions agree; with weights of the other one the score is off by {:.2f}",
       std::fabs(neighbours - wrong));
 
-  /// RoPE also mildly favours near keys. There is a bound on the score that falls with distance: a number
-  /// that depends on the words alone, times the mean length of the partial sums of Σ e^(i·distance·ω), which
-  /// shrinks as the clocks come to disagree. With 64 clocks, as in a head of 128 channels:
+  /// RoPE also mildly favours near keys: there is a bound on the score that falls with distance. Turn the
+  /// hand of each clock by distance · ω_i, and add the hands up, tip to tail. The mean length of these sums,
+  /// of one hand, two hands, …, all of them, bounds the score, up to a factor that depends on the words alone.
+  /// At distance 0 all hands point the same way; the further away, the more they disagree, and the sums stay
+  /// short. With 64 clocks, as in a head of 128 channels:
   viz::Numbers bound;
   for (int distance = 0; distance <= 250; ++distance) {
     std::complex<double> partial = 0;
@@ -501,7 +504,7 @@ void rotary(Lesson& lesson) {
       viz::line_chart({{.name = "bound", .y = bound}},
                       {.title = "RoPE: the bound on a score falls with distance",
                        .x_title = "distance",
-                       .y_title = "mean length of the partial sums",
+                       .y_title = "mean length of the sums of hands",
                        .y_low = 0}),
       "RoPE's decay",
       "Not in a straight line, but down: steeply over the first 20 positions, then slowly. It bounds "
@@ -619,6 +622,7 @@ void short_and_long(Lesson& lesson) {
 int main(int argc, char** argv) {
   return run_lesson(
       argc, argv, {.name = "09_positions", .question = "How does attention know order?"}, [](Lesson& lesson) {
+        set_thread_count(1);  // so little work is not worth sharing
         bag_of_words(lesson);
         plain_integers(lesson);
         learned_table(lesson);

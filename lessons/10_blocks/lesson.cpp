@@ -234,8 +234,8 @@ struct Measured {
   }
 };
 
-std::string brief(double value) {  // 0.08, 2e-7
-  std::string text = fmt::format("{:.1g}", value);
+std::string brief(double value) {  // 0.08, 2e-3
+  std::string text = value < 0.01 ? fmt::format("{:.0e}", value) : fmt::format("{:.1g}", value);
   if (const auto at = text.find("e-0"); at != text.npos) text.erase(at + 2, 1);
   return text;
 }
@@ -343,8 +343,9 @@ void depth(Lesson& lesson) {
                        .y_title = "share",
                        .y_low = 0}),
       "Activations before and after the norm",
-      "Before: wide, because 24 blocks have added to them. After: deviation 1, which is what the "
-      "output layer expects.");
+      "The numbers that leave the last of 24 blocks. Before the final norm they are spread wide, because "
+      "every block has added to them. After it they have deviation 1, which is what the output layer "
+      "expects.");
 }
 
 struct Recipe {
@@ -509,7 +510,7 @@ void feed_forward(Lesson& lesson) {
   const double same = max_difference(attention_only(layers, sentence, watched.weights), watched.output);
   lesson.claim(same < 1e-4,
                "with the weights held fixed, the stack gives for that sentence what it gave before: "
-               "difference {:.1e}",
+               "difference {:.1g}",
                same);
   const auto off_linear = [&](const auto& f) {  // relative to the size of the result
     const Tensor together = f(a * real(2) + b * real(3)), apart = f(a) * real(2) + f(b) * real(3);
