@@ -183,9 +183,9 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 
 .PHONY: test-all
 test-all:
-	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(LESSONS) build/coach build/tests/coach $(ANSWERS) $(MINE)
+	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(B)/tests/make_weights $(LESSONS) build/coach build/tests/coach $(ANSWERS) $(MINE)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer $(B)/tests/kill tests/lessons tests/mine tests/commands \
+	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer $(B)/tests/kill tests/lessons tests/mine tests/commands tests/weights/run \
 	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
 
 .PHONY: san tsan
@@ -291,6 +291,11 @@ kills: build/packages.ok  ## kill a training at 200 random moments, or KILLS=n: 
 $(B)/tests/kill: $(call objects,tests/kill/kill.cpp)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+# --- models in the published layout whose answers are known, for the programs that read such models ---
+$(B)/tests/make_weights: $(call objects,tests/weights/make.cpp)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
 fuzz: build/packages.ok  ## fuzz every parser under the sanitizers until Ctrl-C, or SECONDS=120 each
 	@$(MAKE) VARIANT=san build/san/tests/fuzzer
 	@build/san/tests/fuzzer $(or $(SECONDS),0) $$(date +%s)000000

@@ -139,6 +139,7 @@ struct Mask {
 struct AttentionOptions {
   Index heads = 1;     // H; a head is D = C / H channels of q
   Index kv_heads = 0;  // heads of k and v: 0 means H; fewer are shared by groups of query heads (GQA)
+  Index keys = 0;      // S, if k and v have room for more rows than they hold yet; 0 means all
   real scale = 0;      // 0 means 1 / sqrt(D)
   Mask mask{};
   real dropout = 0;  // on the weights; needs rng

@@ -35,7 +35,7 @@ constexpr real infinity = std::numeric_limits<real>::infinity();
 // The inputs, sizes and settings of one call, and who sees whom.
 struct Attention {
   Tensor q, k, v;
-  Index B = 0, T = 0, S = 0, H, kv_heads, D = 0;
+  Index B = 0, T = 0, S = 0, room = 0, H, kv_heads, D = 0;  // k and v have `room` rows, S of them filled
   real scale;
   Mask mask;
   Index bias_batch_step = 0, bias_head_step = 0;  // 0 where batches or heads share the bias
@@ -91,7 +91,9 @@ Attention::Attention(const Tensor& queries, const Tensor& keys, const Tensor& va
   if (H < 1 || kv_heads < 1 || q.shape()[2] % H || H % kv_heads)
     fail("attention: {}: {} channels do not divide into {} heads, or those into {} groups", shapes(),
          q.shape()[2], H, kv_heads);
-  B = q.shape()[0], T = q.shape()[1], S = k.shape()[1], D = q.shape()[2] / H;
+  B = q.shape()[0], T = q.shape()[1], room = k.shape()[1], D = q.shape()[2] / H;
+  S = options.keys ? options.keys : room;
+  if (S < 0 || S > room) fail("attention: {}: the first {} keys are asked for", shapes(), S);
   if (k.shape()[2] != kv_heads * D)
     fail("attention: {}: keys should have {} heads of {} channels", shapes(), kv_heads, D);
   scale = options.scale != 0 ? options.scale : 1 / std::sqrt(real(D));
@@ -144,7 +146,7 @@ struct Tile {
   template <class Number>
   MatrixOf<Number> of_keys(Number* x) const {
     const Index kv_head = h / (call.H / call.kv_heads);
-    return {x + ((b * call.S + keys.begin) * call.kv_heads + kv_head) * call.D, columns(), call.D,
+    return {x + ((b * call.room + keys.begin) * call.kv_heads + kv_head) * call.D, columns(), call.D,
             call.kv_heads * call.D};
   }
   // The same, side by side in a buffer if there are several tiles of keys: rows of other heads between them

@@ -78,6 +78,7 @@ class Tensor {
   Tensor() = default;  // empty: a missing bias or mask. Whatever else is done with it throws.
   explicit operator bool() const { return bool(body_); }  // false for a default-constructed one
   bool is(const Tensor& other) const { return body_.get() == other.body_.get(); }  // two handles, one tensor
+  bool is_shared() const { return body().references > 1; }                         // there is another handle
   const Shape& shape() const { return body().shape; }
   int rank() const { return body().shape.rank(); }
   Index size(int axis) const;  // negative axes count from the end

@@ -1,7 +1,8 @@
 #include "nn/attention.hpp"
 
-#include <cmath>   // sqrt
-#include <limits>  // numeric_limits
+#include <algorithm>  // copy_n, min
+#include <cmath>      // sqrt
+#include <limits>     // numeric_limits
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
@@ -88,6 +89,47 @@ Tensor merge_heads(const Tensor& x) {
   return reshape(permute(x, {0, 2, 1, 3}), {B, T, H * D});
 }
 
+Index KeyValueCache::numel() const { return keys_ ? 2 * keys_.size(0) * length_ * keys_.size(2) : 0; }
+
+// Copies the first T rows of each batch of `from` to the rows from `first` on of the same batch of `to`.
+static void copy_rows(const Tensor& from, const Tensor& to, Index T, Index first) {
+  const Index C = to.size(2);
+  for (Index b = 0; b < to.size(0); ++b)
+    std::copy_n(from.data() + b * from.size(1) * C, T * C, to.data() + (b * to.size(1) + first) * C);
+}
+
+void KeyValueCache::append(Tensor& kept, const Tensor& more) const {
+  const Index T = more.size(1);
+  if (length_ == 0) {
+    kept = more;
+  } else if (kept.needs_grad() || more.needs_grad()) {  // what is recorded must not change
+    kept = concat({slice(kept, 1, 0, length_), more}, 1);
+  } else {
+    if (kept.size(0) != more.size(0) || kept.size(2) != more.size(2))
+      fail("cache: {} does not continue {}", more.shape().str(), kept.shape().str());
+    if (length_ + T > kept.size(1) || kept.is_shared()) {
+      const Tensor larger = empty({kept.size(0), 2 * length_ + T, kept.size(2)});
+      copy_rows(kept, larger, length_, 0);
+      kept = larger;
+    }
+    copy_rows(more, kept, T, length_);
+  }
+}
+
+void KeyValueCache::add(const Tensor& keys, const Tensor& values) {
+  append(keys_, keys);
+  append(values_, values);
+  length_ += keys.size(1);
+}
+
+void KeyValueCache::forget_from(Index length) { length_ = std::min(length_, length); }
+
+void KeyValueCache::reorder(const std::vector<int>& rows) {
+  if (length_ == 0) return;
+  keys_ = take_rows(keys_, rows);
+  values_ = take_rows(values_, rows);
+}
+
 MultiHeadAttention::MultiHeadAttention(const TransformerConfig& config, Rng& rng, const AttentionRole& role)
     : role(role),
       heads(config.heads),
@@ -116,28 +158,29 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& in
   KeyValueCache fresh, &past = inputs.cache ? *inputs.cache : fresh;
   const Index first = role.cross ? 0 : past.length();  // the position of x's first token
   Tensor q = query(x);                                 // (B, T, H*D)
-  if (!role.cross || !past.keys) {
+  if (!role.cross || past.length() == 0) {
     const Tensor& from = role.cross ? inputs.memory : x;
     Tensor k = key(from), v = value(from);  // (B, S, kv)
     if (rotates) k = rope(k, kv_heads, first, rotation);
-    past.keys = past.keys ? concat({past.keys, k}, 1) : k;
-    past.values = past.values ? concat({past.values, v}, 1) : v;
+    past.add(k, v);
   }
   if (rotates) q = rope(q, heads, first, rotation);
-  const Tensor &k = past.keys, &v = past.values;  // (B, S, kv)
+  const Index S = past.length();
 
   Mask mask = inputs.mask;
   if (window != 0) mask.window = window;
   if (!context.maps && !context.probe)
-    return output(attention(q, k, v,
+    return output(attention(q, past.keys(), past.values(),
                             {.heads = heads,
                              .kv_heads = kv_heads,
+                             .keys = S,
                              .scale = scale,
                              .mask = mask,
                              .dropout = context.training ? dropout : 0,
                              .rng = context.rng}));
 
-  const Tensor bias = mask_bias(mask, q.size(0), q.size(1), k.size(1));
+  const Tensor k = slice(past.keys(), 1, 0, S), v = slice(past.values(), 1, 0, S);  // (B, S, kv)
+  const Tensor bias = mask_bias(mask, q.size(0), q.size(1), S);
   AttentionSteps steps{.name = role.name,
                        .layer = role.layer,
                        .q = split_heads(q, heads),

@@ -36,9 +36,23 @@ Tensor split_heads(const Tensor& x, Index heads);  // (B, T, H*D) -> (B, H, T, D
 Tensor merge_heads(const Tensor& x);               // (B, H, T, D) -> (B, T, H*D)
 
 // The keys and values of the tokens so far, so that none is computed twice. One for each attention layer.
-struct KeyValueCache {
-  Tensor keys{}, values{};  // (B, S, kv_heads * D), or empty at the start
-  Index length() const { return keys ? keys.size(1) : 0; }
+//
+// Each time it is full it moves to twice the room, so a token that joins S others costs the copying of two
+// tokens on average, not of S. Two copies of a cache share their numbers until one of them adds to its own.
+class KeyValueCache {
+ public:
+  Index length() const { return length_; }             // S
+  const Tensor& keys() const { return keys_; }         // (B, room, kv_heads * D), of which S rows are filled;
+  const Tensor& values() const { return values_; }     // empty at the start
+  Index numel() const;                                 // the numbers that it holds
+  void add(const Tensor& keys, const Tensor& values);  // (B, T, kv_heads * D): of T more tokens
+  void forget_from(Index length);                      // of the tokens after these
+  void reorder(const std::vector<int>& rows);          // row i becomes what row rows[i] was
+
+ private:
+  void append(Tensor& kept, const Tensor& more) const;
+  Tensor keys_, values_;
+  Index length_ = 0;
 };
 
 // What an attention layer does in its model. Its maps are labelled with the name and the layer.

@@ -9,9 +9,7 @@ namespace attn {
 
 void DecoderCache::reorder(const std::vector<int>& rows) {
   for (Layer& layer : layers)
-    for (KeyValueCache* cache : {&layer.self, &layer.cross})
-      if (cache->keys)
-        cache->keys = take_rows(cache->keys, rows), cache->values = take_rows(cache->values, rows);
+    for (KeyValueCache* cache : {&layer.self, &layer.cross}) cache->reorder(rows);
 }
 
 Block::Block(const TransformerConfig& config, BlockKind kind, Rng& rng, Index layer)

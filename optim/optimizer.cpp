@@ -28,21 +28,11 @@ void Optimizer::step(double learning_rate, double gradient_scale) {
   block.zero_grad();
 }
 
-void Optimizer::keep_part(Range part) {
-  if (steps > 0) fail("optimizer: it has taken {} steps with all of its state", steps);
-  part_ = part;
-  has_part_only_ = true;
-  reset_state();
-}
-
-Sgd::Sgd(const ParameterList& list, const SgdOptions& options) : Optimizer(list), options_(options) {
+Sgd::Sgd(const ParameterList& list, const SgdOptions& options, const std::optional<Range>& part)
+    : Optimizer(list, part), options_(options) {
   require(options.momentum >= 0 && options.momentum <= 1, "a momentum", options.momentum);
   require(options.weight_decay >= 0, "a weight decay", options.weight_decay);
-  Sgd::reset_state();
-}
-
-void Sgd::reset_state() {
-  if (options_.momentum > 0) velocity_ = new_state();
+  if (options.momentum > 0) velocity_ = new_state();
 }
 
 std::vector<Parameter> Sgd::state() const {
@@ -64,19 +54,12 @@ void Sgd::update(const Step& step, Range part) {
   });
 }
 
-Adam::Adam(const ParameterList& list, const AdamOptions& options) : Optimizer(list), options_(options) {
+Adam::Adam(const ParameterList& list, const AdamOptions& options, const std::optional<Range>& part)
+    : Optimizer(list, part), options_(options), m_(new_state()), v_(new_state()) {
   require(options.beta1 >= 0 && options.beta1 < 1, "a beta1", options.beta1);
   require(options.beta2 >= 0 && options.beta2 < 1, "a beta2", options.beta2);
   require(options.epsilon >= 0, "an epsilon", options.epsilon);
   require(options.weight_decay >= 0, "a weight decay", options.weight_decay);
-  Adam::reset_state();
-}
-
-void Adam::reset_state() {
-  m_ = Tensor();  // frees it before the next is made
-  m_ = new_state();
-  v_ = Tensor();
-  v_ = new_state();
 }
 
 std::vector<Parameter> Adam::state() const { return {{"m", m_}, {"v", v_}}; }

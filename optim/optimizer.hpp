@@ -8,13 +8,19 @@
 // They are PyTorch's formulas. The learning rate is an argument of every step, because schedules change it.
 #pragma once
 
+#include <optional>  // optional
+
 #include "optim/parameter_block.hpp"
 
 namespace attn {
 
 class Optimizer {
  public:
-  explicit Optimizer(const ParameterList& list) : block(list), part_{0, block.size()} {}
+  // Sharded optimizer state (ZeRO stage 1, Rajbhandari et al. 2020): with a `part` of the block, this process
+  // remembers and updates only that, other ranks the rest. Adam's two means are then 2 n / R numbers per rank
+  // instead of 2 n.
+  explicit Optimizer(const ParameterList& list, const std::optional<Range>& part = {})
+      : block(list), part_(part.value_or(Range{0, block.size()})), has_part_only_(part.has_value()) {}
   virtual ~Optimizer() = default;
 
   // One update of every parameter that is not frozen. The gradients are multiplied by `gradient_scale` (from
@@ -23,12 +29,7 @@ class Optimizer {
 
   // What a checkpoint has to keep besides the parameters, in a fixed order: the numbers of part().
   virtual std::vector<Parameter> state() const = 0;
-
-  // Sharded optimizer state (ZeRO stage 1, Rajbhandari et al. 2020): this process remembers and updates only
-  // a part of the block, other ranks the rest. Adam's two means are then 2 n / R numbers per rank instead of
-  // 2 n. Before the first step, and before a checkpoint is read.
-  void keep_part(Range part);
-  Range part() const { return part_; }  // the whole block, unless keep_part was called
+  Range part() const { return part_; }  // the whole block, unless a part was given
   bool has_part_only() const { return has_part_only_; }
 
   ParameterBlock block;
@@ -40,13 +41,12 @@ class Optimizer {
     const real* gradients;  // of the whole block
   };
   virtual void update(const Step& step, Range part) = 0;  // of the block
-  virtual void reset_state() = 0;                         // zeros for part()
   Tensor new_state() const { return zeros({part_.end - part_.begin}); }
   real* state_at(const Tensor& state, Index i) const { return state.data() + i - part_.begin; }
 
  private:
   Range part_;
-  bool has_part_only_ = false;
+  bool has_part_only_;
 };
 
 struct SgdOptions {
@@ -55,12 +55,12 @@ struct SgdOptions {
 };
 class Sgd : public Optimizer {
  public:
-  explicit Sgd(const ParameterList& list, const SgdOptions& options = {});
+  explicit Sgd(const ParameterList& list, const SgdOptions& options = {},
+               const std::optional<Range>& part = {});
   std::vector<Parameter> state() const override;
 
  private:
   void update(const Step& step, Range part) override;
-  void reset_state() override;
   SgdOptions options_;
   Tensor velocity_;  // (n), or empty without momentum
 };
@@ -72,12 +72,12 @@ struct AdamOptions {
 };
 class Adam : public Optimizer {
  public:
-  explicit Adam(const ParameterList& list, const AdamOptions& options = {});
+  explicit Adam(const ParameterList& list, const AdamOptions& options = {},
+                const std::optional<Range>& part = {});
   std::vector<Parameter> state() const override;
 
  private:
   void update(const Step& step, Range part) override;
-  void reset_state() override;
   AdamOptions options_;
   Tensor m_, v_;  // (n), (n)
 };

@@ -427,7 +427,7 @@ void fewer_keys(Lesson& lesson) {
     KeyValueCache cache;
     const Tensor x = normal({1, 10, 512}, rng);
     attention(x, {.cache = &cache});
-    const double bytes = double(cache.keys.numel() + cache.values.numel()) / 10 * 1000 * 6 * 4;
+    const double bytes = double(cache.numel()) / 10 * 1000 * 6 * 4;
     const std::string kind = kv_heads == 8 ? "multi-head" : kv_heads == 1 ? "MQA" : "GQA";
     sizes.push_back(bytes / 1e6);
     names.push_back(fmt::format("{}: {} of 8", kind, kv_heads));

@@ -8,6 +8,7 @@
 #include <filesystem>  // exists, remove
 #include <iterator>    // ssize
 #include <numeric>     // accumulate
+#include <optional>    // optional
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
@@ -115,6 +116,11 @@ Translator new_translator(const Settings& settings, const Dataset& data) {
   return Translator(vocabularies.source, vocabularies.target, settings.config(), rng);
 }
 
+std::optional<Range> part_of_state(const Settings& settings, const Translator& translator) {
+  if (!settings.zero) return {};
+  return part_of(parameters_of(translator.model).count(), world().rank(), world().size());
+}
+
 }  // namespace
 
 Run::Run(const Settings& run_settings, Dataset dataset, Translator initial)
@@ -124,10 +130,9 @@ Run::Run(const Settings& run_settings, Dataset dataset, Translator initial)
       train_(encode(data.train, translator)),
       validation_(encode(data.validation, translator)),
       fingerprint_(fingerprint_of(train_, data.portions ? data.pairs : std::ssize(train_))),
-      optimizer_(parameters_of(translator.model), paper_adam()),
+      optimizer_(parameters_of(translator.model), paper_adam(), part_of_state(settings, translator)),
       dropout_(std::uint64_t(settings.seed) + 1) {
   left_out = std::ssize(data.train) - std::ssize(train_);
-  if (settings.zero) optimizer_.keep_part(part_of(optimizer_.block.size(), world().rank(), world().size()));
   rows_of(0);
 }
 

@@ -448,7 +448,7 @@ void shared_heads(Lesson& lesson) {
       const Tensor x = normal({1, 1, C}, rng);
       layer(x, {.mask = {.causal = true}, .cache = &cache});
     }
-    const double bytes = double((cache.keys.numel() + cache.values.numel()) * Index(sizeof(real)));
+    const double bytes = double(cache.numel() * Index(sizeof(real)));
     measured.push_back(bytes);
     const double large = 2.0 * 32 * 8192 * 4 * double(kv_heads) * 128 * 2;  // 32 heads: 4 for each of ours
     rows.push_back({kv_heads == 8   ? "each its own"

@@ -227,8 +227,7 @@ void grouped_queries(Lesson& lesson, const std::vector<Variant>& variants, const
     DecoderCache cache;
     variant.models[0](window_at(course.text.unseen, 0, 32).reads, cache);
     Index numbers = 0;
-    for (const DecoderCache::Layer& layer : cache.layers)
-      numbers += layer.self.keys.numel() + layer.self.values.numel();
+    for (const DecoderCache::Layer& layer : cache.layers) numbers += layer.self.numel();
     return numbers * Index(sizeof(real));
   };
   const Index before = cache_bytes(variants[4]), after = cache_bytes(variants[5]);

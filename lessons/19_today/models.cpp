@@ -139,10 +139,7 @@ Tensor Reader::read(const std::vector<int>& tokens) {
 }
 
 void Reader::forget_from(Index length) {
-  const NoGrad no_grad;
-  for (DecoderCache::Layer& layer : cache_.layers)
-    for (Tensor* kept : {&layer.self.keys, &layer.self.values})
-      if (kept->size(1) > length) *kept = slice(*kept, 1, 0, length);
+  for (DecoderCache::Layer& layer : cache_.layers) layer.self.forget_from(length);
 }
 
 }  // namespace attn

@@ -455,7 +455,7 @@ void where_time_goes(Lesson& lesson) {
   ///
   /// Stage 1 sends no more than before: a reduce-scatter leaves each rank with the sum of its part, it
   /// updates the weights of that part, and the all-gather hands round weights instead of gradients. Adam is
-  /// here a loop over a range (toy.cpp); `keep_part` tells the library's optimizers to do the same:
+  /// here a loop over a range (toy.cpp); the library's optimizers do the same if they are given a part:
   rows.clear();
   const Trained plain = train_simulated(4, {.seed = lesson.seed});
   bool same = true;

@@ -2,8 +2,8 @@
 //
 //   model_bench [--threads N] [--seconds S] [words…]      only cases whose names hold one of the words
 //   model_bench --list                                    the names
-//   model_bench --memory ours|libtorch step-base           peak memory of three steps, in a process of its
-//   own
+//   model_bench --memory ours|libtorch step-base           peak memory of three steps, in a process of its own
+//   model_bench --load DIR                                 seconds to load a published GPT, as a program does
 //
 // Lines: `ratio <case> <threads>t vs <peer>: 1.23`, above 1 means that we are faster; `peak <case>
 // <threads>t: 71%` is the share of the FMA peak that the matrix products of a step reach; `bandwidth <case>
@@ -11,12 +11,15 @@
 // <case> vs <peer>: 1e-6` is between results; `memory …` in MiB.
 #include <fmt/core.h>  // print
 #include <omp.h>       // omp_set_num_threads
+#include <unistd.h>    // getpid
 
-#include <cstddef>  // byte
-#include <cstdlib>  // atof, atoi
-#include <fstream>  // ifstream
-#include <memory>   // make_shared
-#include <span>     // span
+#include <cstddef>     // byte
+#include <cstdio>      // fscanf, pclose, popen
+#include <cstdlib>     // atof, atoi
+#include <filesystem>  // create_directories, file_size, remove_all, temp_directory_path
+#include <fstream>     // ifstream
+#include <memory>      // make_shared
+#include <span>        // span
 
 #include "core/autograd.hpp"
 #include "core/parallel.hpp"
@@ -24,6 +27,7 @@
 #include "nn/gpt.hpp"
 #include "nn/quantise.hpp"
 #include "optim/optimizer.hpp"
+#include "optim/published.hpp"
 #include "tests/bench/fma_peak.hpp"
 #include "tests/bench/torch_peer.hpp"
 
@@ -232,24 +236,28 @@ void run_bandwidth(const std::string& name, const Settings& settings, const Some
   std::fflush(stdout);
 }
 
+TransformerConfig gpt2_shape() {
+  TransformerConfig config =
+      gpt_config({.vocabulary = 50257, .d_model = 768, .heads = 12, .layers = 12, .max_length = 1024});
+  config.initialization = Initialization::none;
+  return config;
+}
+
 void run_bandwidths(const Settings& settings) {
   Rng rng(1);
-  if (settings.wants("decode-base")) {
+  if (settings.wants("token-base")) {
     const Transformer net(configuration(models[2], 0), rng);
     Reader reader;
     reader.add(net.decoder);
     reader.add(net.projection);
     TransformerWriter writer(net, random_tokens({1, models[2].length}, models[2].vocabulary, rng));
     writer.next(IntTensor({1, 1}, {1}));  // keys and values of the source are computed once
-    run_bandwidth("decode-base", settings, writer, reader);
+    run_bandwidth("token-base", settings, writer, reader);
   }
   for (const bool int8 : {false, true}) {
-    const std::string name = int8 ? "decode-gpt2-int8" : "decode-gpt2";
+    const std::string name = int8 ? "token-gpt2-int8" : "token-gpt2";
     if (!settings.wants(name)) continue;
-    TransformerConfig config =
-        gpt_config({.vocabulary = 50257, .d_model = 768, .heads = 12, .layers = 12, .max_length = 1024});
-    config.initialization = Initialization::none;
-    Gpt net(config, rng);
+    Gpt net(gpt2_shape(), rng);
     fill(parameters_of(net));
     if (int8) quantise(net);
     Reader reader;
@@ -258,9 +266,43 @@ void run_bandwidths(const Settings& settings) {
     head.weight = net.token_embedding.table, head.int8 = net.token_embedding.int8;
     reader.add(head);
     GptWriter writer(net);
-    writer.next(random_tokens({1, 16}, config.vocabulary, rng));
+    writer.next(random_tokens({1, 16}, net.config.vocabulary, rng));
     run_bandwidth(name, settings, writer, reader);
   }
+}
+
+int measure_load(const std::string& folder) {
+  const double start = bench::seconds();
+  const Gpt model = PublishedModel(folder).gpt();
+  fmt::print("{}\n", bench::seconds() - start);
+  return 0;
+}
+
+// From a warm file cache, each time in a fresh process, whose memory is fresh as well.
+void run_loading(const Settings& settings) {
+  if (!settings.wants("load-gpt2")) return;
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("load-gpt2-{}", getpid());
+  std::filesystem::create_directories(folder);
+  {
+    Rng rng(1);
+    const Gpt net(gpt2_shape(), rng);
+    fill(parameters_of(net));
+    save_published(folder, "gpt2", net.config, parameters_of(net));
+  }
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  double best = 1e9;
+  for (const double start = bench::seconds(); bench::seconds() - start < settings.seconds;) {
+    FILE* const output = popen(
+        fmt::format("{} --threads {} --load {}", program, settings.threads, folder.string()).c_str(), "r");
+    double took = 1e9;
+    if (!output || std::fscanf(output, "%lf", &took) != 1)
+      fmt::print(stderr, "model_bench: no time to load\n");
+    if (output) pclose(output);
+    best = std::min(best, took);
+  }
+  fmt::print("time load-gpt2 {}t: {:.2f} ms  ({:.0f} MB)\n", settings.threads, 1e3 * best,
+             1e-6 * double(std::filesystem::file_size(folder / "model.safetensors")));
+  std::filesystem::remove_all(folder);
 }
 
 // Tiled attention, forward and backward, beside softmax(Q Kᵀ / √D + mask) V by separate ops, which need the
@@ -351,6 +393,8 @@ int main(int argc, char** argv) {
       settings.seconds = std::atof(argv[++i]);
     else if (word == "--memory" && i + 2 < argc)
       return measure_memory(argv[i + 1], argv[i + 2]);
+    else if (word == "--load" && i + 1 < argc)
+      return set_thread_count(settings.threads), measure_load(argv[i + 1]);
     else if (word == "--list")
       settings.choice.list = true;
     else
@@ -375,6 +419,7 @@ int main(int argc, char** argv) {
   run_steps(settings, peak);
   run_decoding(settings);
   run_bandwidths(settings);
+  run_loading(settings);
   run_attention(settings, true);
   run_attention(settings, false);
   bench::noise.print(settings.threads);

@@ -182,6 +182,31 @@ TEST_CASE("a masked key gets no weight and no gradient, whatever stands there") 
   for (Index j = 4; j < 9; ++j) CHECK(in[2].grad()(0, j, 0) == 0);
 }
 
+TEST_CASE("keys and values with room for more give the same bits and gradients, whatever the room holds") {
+  for (const Sizes& size : {Sizes{1, 7, 4, 2, 5}, Sizes{5, 7, 2, 2, 3}, Sizes{100, 150, 2, 1, 4}}) {
+    const std::vector<Tensor> qkv = random_qkv(size);
+    const Tensor room = full({size.B, 9, size.kv_heads * size.D}, std::numeric_limits<real>::quiet_NaN());
+    for (const auto& [name, plain] : all_masks(size)) {
+      INFO(name);
+      AttentionOptions options = plain;
+      const auto gradients = [&](const std::vector<Tensor>& inputs) {
+        std::vector<Tensor> results;
+        for (const Tensor& x : inputs) results.push_back(x.detach().requires_grad());
+        const Tensor out = attention(results[0], results[1], results[2], options);
+        backward(sum(out * out));
+        for (Tensor& x : results) x = slice(x.grad(), 1, 0, &x == &results[0] ? size.T : size.S);
+        results.push_back(out.detach());
+        return results;
+      };
+      const std::vector<Tensor> expected = gradients(qkv);
+      options.keys = size.S;
+      const std::vector<Tensor> found =
+          gradients({qkv[0], concat({qkv[1], room}, 1), concat({qkv[2], room}, 1)});
+      for (int i = 0; i < 4; ++i) CHECK(same_bits(found[i], expected[i]));
+    }
+  }
+}
+
 TEST_CASE("scores of any size neither overflow nor vanish") {
   const Tensor q = tensor({{1, 0}, {-1, 0}}), k = tensor({{1000, 0}, {0, 0}, {-1000, 0}}),
                v = tensor({{1, 2}, {3, 4}, {5, 6}});

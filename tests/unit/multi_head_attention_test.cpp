@@ -246,6 +246,49 @@ TEST_CASE("token by token with a cache is the same as all at once") {
     }
 }
 
+TEST_CASE("a cache moves rarely, and holds the bits of keys and values that were computed at once") {
+  const NoGrad no_grad;
+  TransformerConfig config = layer_config();
+  config.kv_heads = 2, config.positions = Positions::rope;
+  Rng rng(1);
+  const MultiHeadAttention layer(config, rng);
+  const Tensor x = random_tensor({3, 33, 8});
+  KeyValueCache cache, whole;
+  int moves = 0;
+  for (Index t = 0; t < 33; ++t) {
+    const real* before = t > 0 ? cache.keys().data() : nullptr;
+    layer(slice(x, 1, t, t + 1), {.mask = {.causal = true}, .cache = &cache});
+    if (cache.keys().data() != before) ++moves;
+  }
+  CHECK(moves <= 7);
+  layer(x, {.mask = {.causal = true}, .cache = &whole});
+  CHECK(cache.numel() == whole.numel());
+  CHECK(same_bits(slice(cache.keys(), 1, 0, 33), whole.keys()));
+  CHECK(same_bits(slice(cache.values(), 1, 0, 33), whole.values()));
+}
+
+TEST_CASE("a cache does not change when a copy of it goes on, and what it forgot is written anew") {
+  const NoGrad no_grad;
+  const Tensor start = random_tensor({2, 3, 4}), left = random_tensor({2, 1, 4}, 2),
+               right = random_tensor({2, 1, 4}, 3);
+  KeyValueCache one;
+  one.add(start, start);
+  one.add(left, left);  // there is room now
+  KeyValueCache other = one;
+  one.add(left, left);
+  other.add(right, right);
+  CHECK(same_bits(slice(one.keys(), 1, 3, 5), concat({left, left}, 1)));
+  CHECK(same_bits(slice(other.keys(), 1, 3, 5), concat({left, right}, 1)));
+  other.forget_from(3);
+  CHECK(other.length() == 3);
+  other.add(right, left);
+  CHECK(same_bits(slice(other.keys(), 1, 0, 4), concat({start, right}, 1)));
+  CHECK(same_bits(slice(other.values(), 1, 0, 4), concat({start, left}, 1)));
+  other.reorder({1, 0, 0});
+  CHECK(same_bits(slice(other.values(), 1, 3, 4), take_rows(left, {1, 0, 0})));
+  CHECK_THROWS_WITH_AS(other.add(left, left), doctest::Contains("does not continue"), Error);
+}
+
 TEST_CASE("the cache of cross-attention is filled once and then replaces the memory") {
   Rng rng(1);
   const MultiHeadAttention layer(layer_config(), rng, {.cross = true});

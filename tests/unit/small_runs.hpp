@@ -1,6 +1,7 @@
 // A training run for tests: a small encoder-decoder with dropout and Adam. A step decides its batch.
 #pragma once
 
+#include "optim/shards.hpp"
 #include "optim/trainer.hpp"
 #include "small_models.hpp"
 
@@ -11,8 +12,14 @@ struct SmallRun {
   Transformer model;
   Adam optimizer;
 
-  explicit SmallRun(std::uint64_t seed = 1, real dropout = real(0.1))
-      : rng(seed), model(settings(dropout), rng), optimizer(parameters_of(model), adamw()) {}
+  // `zero`: a group that divides the optimizer's state.
+  explicit SmallRun(std::uint64_t seed = 1, real dropout = real(0.1), const Group* zero = nullptr)
+      : rng(seed), model(settings(dropout), rng), optimizer(parameters_of(model), adamw(), part(zero)) {}
+
+  std::optional<Range> part(const Group* zero) const {
+    if (!zero) return {};
+    return part_of(parameters_of(model).count(), zero->rank(), zero->size());
+  }
 
   static TransformerConfig settings(real dropout) {
     TransformerConfig config = small_config();
