@@ -332,7 +332,7 @@ void depth(Lesson& lesson) {
       "What reaches the bottom, and what is left at the top",
       "Left: the gradient comes in at the right; with neither norm nor residual it dies on its way down. "
       "Right: without residuals all tokens are equal after a few blocks. Post-norm loses their differences "
-      "slowly but steadily, all but a fraction of a percent in 24 blocks; pre-norm keeps about a third.");
+      "slowly but steadily, all but a fraction of a percent in 24 blocks; pre-norm keeps a third or more.");
   const Tensor& before = pre.runs[0].last;
   lesson.picture(
       "activations.png",
