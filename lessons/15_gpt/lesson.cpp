@@ -427,7 +427,7 @@ void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
   for (const double temperature : {0.0, 0.5, 1.0})
     lesson.print(
         "  {:.1f}   {}", temperature,
-        one_line(text.prompt + continue_text(model, text, text.prompt, 60, temperature, lesson.seed)));
+        one_line(text.prompt + continue_text(model, text, text.prompt, 56, temperature, lesson.seed)));
 }
 
 // The probability that the next character is one of `these`.
