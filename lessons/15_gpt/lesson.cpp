@@ -274,11 +274,11 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
   for (const Sample& one : training.samples) {
     std::vector<viz::Token> words = {viz::Token(one_line(text.prompt), 0)};
     for (const auto& word : split_at_spaces(one.written)) words.emplace_back(std::string(word));
-    rows.push_back({.name = fmt::format("step {}", one.step),
+    rows.push_back({.name = "step " + grouped(one.step),
                     .detail = fmt::format("{:.0f}% known words", 100 * one.known),
                     .tokens = words,
                     .boxed = false});
-    lesson.say("After {} steps: {}", one.step, one_line(text.prompt + one.written));
+    lesson.say("After {} steps: {}", grouped(one.step), one_line(text.prompt + one.written));
   }
   lesson.picture(
       "samples.png",

@@ -72,7 +72,7 @@ void the_square(Lesson& lesson) {
     const Tensor x = normal({1, T, 32}, rng);
     const double bytes = peak_bytes([&] { plain_attention(x, x, x, 1); });
     growth = before > 0 ? bytes / before : 0;
-    rows.push_back({fmt::format("{}", T), size_text(double(x.numel()) * sizeof(real)), size_text(bytes),
+    rows.push_back({grouped(T), size_text(double(x.numel()) * sizeof(real)), size_text(bytes),
                     before > 0 ? fmt::format("× {:.1f}", growth) : ""});
     before = bytes;
   }
