@@ -230,12 +230,11 @@ void shifted_targets(Lesson& lesson) {
   };
   lesson.table({"decoder reads", "loss", "probability of the right word, e^−loss"},
                {row("the shifted target", honest), row("the target", cheating)});
-  lesson.claim(honest.front() > 0.95 * std::log(8.0), "shifted, no model gets below guessing: log 8 = {:.2f}",
-               std::log(8.0));
-  lesson.claim(
-      cheating.back() < 0.25 * honest.front(),
-      "without the shift all of them do, a loss too good to be true: they copy their input, and when "
-      "they write there will be nothing to copy");
+  lesson.claim(honest.front() > 0.95 * std::log(8.0),
+               "shifted, no model gets more than 5% below guessing, log 8 = {:.2f}", std::log(8.0));
+  lesson.claim(cheating.back() < 0.25 * honest.front(),
+               "without the shift the loss is too good to be true: they copy their input, and when "
+               "they write there will be nothing to copy");
 }
 
 /// ## Three attentions, three views

@@ -92,6 +92,8 @@ viz::Image draw_warm_up(const std::vector<viz::Series>& by_step, const std::vect
                                              .x_title = "learning rate, in thousandths",
                                              .y_title = "loss: each run, and the median",
                                              .x_scale = viz::Scale::log2,
+                                             .x_low = 1.75,
+                                             .x_high = 24,
                                              .y_low = 0,
                                              .y_guides = {guessing},
                                              .width = 560})});

@@ -297,7 +297,7 @@ TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
     save_run();  // before anything is printed: that can fail
     if (!world().is_root()) return;
     if (on_terminal()) fmt::print("\r\033[K");  // the bar is drawn again below
-    lesson.print("  step {:5}  validation {:.4f}   {}", point.step, history.validations.back().loss,
+    lesson.print("  {:>6}     {:.5f}  {}", grouped(point.step), history.validations.back().loss,
                  shortened(translator.translate(data.watched.source)));
   };
   attn::train(optimizer_, options,

@@ -274,11 +274,11 @@ void training_with_samples(Lesson& lesson, const Gpt& model, const Text& text, d
   for (const Sample& one : training.samples) {
     std::vector<viz::Token> words = {viz::Token(one_line(text.prompt), 0)};
     for (const auto& word : split_at_spaces(one.written)) words.emplace_back(std::string(word));
-    rows.push_back({.name = fmt::format("step {}", one.step),
+    rows.push_back({.name = "step " + grouped(one.step),
                     .detail = fmt::format("{:.0f}% known words", 100 * one.known),
                     .tokens = words,
                     .boxed = false});
-    lesson.say("After {} steps: {}", one.step, one_line(text.prompt + one.written));
+    lesson.say("After {} steps: {}", grouped(one.step), one_line(text.prompt + one.written));
   }
   lesson.picture(
       "samples.png",
@@ -427,7 +427,7 @@ void beyond_the_window(Lesson& lesson, const Gpt& model, const Text& text) {
   for (const double temperature : {0.0, 0.5, 1.0})
     lesson.print(
         "  {:.1f}   {}", temperature,
-        one_line(text.prompt + continue_text(model, text, text.prompt, 60, temperature, lesson.seed)));
+        one_line(text.prompt + continue_text(model, text, text.prompt, 56, temperature, lesson.seed)));
 }
 
 // The probability that the next character is one of `these`.

@@ -1,7 +1,8 @@
 #include "lessons/19_today/models.hpp"
 
-#include <cmath>     // sqrt
-#include <iterator>  // ssize
+#include <algorithm>  // copy_n, max
+#include <cmath>      // fabs, round, sqrt
+#include <iterator>   // ssize
 
 #include "core/autograd.hpp"
 
@@ -39,6 +40,21 @@ std::vector<Linear*> matrices_of(Gpt& model) {
                           &block.feed_forward.first, &block.feed_forward.gate, &block.feed_forward.second})
       if (layer->weight) layers.push_back(layer);
   return layers;
+}
+
+Tensor rounded(const Tensor& w, int bits, bool by_row) {
+  const double steps = double((1 << (bits - 1)) - 1);  // 127 for 8 bits
+  double all = 0;
+  for (Index i = 0; i < w.numel(); ++i) all = std::max(all, std::fabs(double(w.data()[i])));
+  Tensor out = empty(w.shape());
+  for (Index r = 0; r < w.size(0); ++r) {
+    double largest = 0;
+    for (Index c = 0; c < w.size(1); ++c) largest = std::max(largest, std::fabs(double(w(r, c))));
+    const double scale = (by_row ? largest : all) / steps;
+    for (Index c = 0; c < w.size(1); ++c)
+      out(r, c) = scale > 0 ? real(scale * std::round(w(r, c) / scale)) : real(0);
+  }
+  return out;
 }
 
 // A starts at random and B at 0, so that the first pass is the base model's.

@@ -14,6 +14,9 @@ Gpt copy_of(const Gpt& model);  // with weights of its own
 // The matrices of all blocks: attention's four and those of the feed-forward networks.
 std::vector<Linear*> matrices_of(Gpt& model);
 
+// A matrix rounded to integers of so many bits and turned back, with a scale per row or one for all.
+Tensor rounded(const Tensor& w, int bits, bool by_row);
+
 // LoRA (Hu et al., 2021): each matrix W of a frozen model becomes W + (α/r) B A, and only A and B learn.
 struct Lora {
   struct Adapter {

@@ -39,6 +39,18 @@ double loss_on(const std::vector<int>& text, Index T, const Logits& logits) {
   return cross_entropy(logits(windows.reads), windows.writes).item();
 }
 
+void train_gpt(const Gpt& model, const Course& course, double rate, std::uint64_t seed) {
+  Recipe recipe = course.recipe;
+  recipe.rate = rate;
+  teach(parameters_of(model), course.text.training, recipe, seed, [&](const Windows& windows) {
+    return cross_entropy(model(windows.reads, {.training = true}), windows.writes);
+  });
+}
+
+double unseen_loss(const Gpt& model, const Course& course) {
+  return loss_on(course.text.unseen, course.recipe.T, [&](const IntTensor& reads) { return model(reads); });
+}
+
 std::string Spread::str(int decimals) const {
   return fmt::format("{:.{}f} ± {:.{}f}", mean, decimals, deviation, decimals);
 }

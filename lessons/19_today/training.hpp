@@ -24,6 +24,15 @@ using Logits = std::function<Tensor(const IntTensor& reads)>;  // (B, T) -> (B, 
 // Nats per character on the same 64 windows of a text each time.
 double loss_on(const std::vector<int>& text, Index T, const Logits& logits);
 
+// What the whole lesson trains with.
+struct Course {
+  Text text;
+  Recipe recipe;
+  std::vector<std::uint64_t> seeds;
+};
+void train_gpt(const Gpt& model, const Course& course, double rate, std::uint64_t seed);
+double unseen_loss(const Gpt& model, const Course& course);
+
 // Stories with other heroes, things and places: the same sentences about dragons and castles.
 std::vector<int> fairy_tales(const CharacterVocabulary& vocabulary, std::uint64_t seed);
 

@@ -1,7 +1,10 @@
 #include "lessons/20_many_machines/exchange.hpp"
 
 #include <algorithm>  // copy, max
+#include <cmath>      // log2
 #include <iterator>   // ssize
+
+#include "lessons/support/cpu_time.hpp"
 
 namespace attn {
 
@@ -118,6 +121,35 @@ Added add_up(const WayToAdd& way, const std::vector<std::vector<real>>& vectors)
     most.steps = std::max(most.steps, counted.traffic.steps);
   });
   return added;
+}
+
+double message_seconds(Index bytes) {
+  double seconds = 0;
+  simulate(2, [&](Group& group) {
+    std::vector<std::byte> text(std::size_t(bytes), std::byte{1});
+    const double once = seconds_of([&] {
+      for (int round = 0; round < 20; ++round) {
+        if (group.rank() == 0) group.send(1, text);
+        group.receive(1 - group.rank(), text);
+        group.wait();
+        if (group.rank() == 1) group.send(0, text);
+      }
+    });
+    if (group.rank() == 0) seconds = once / 40;
+  });
+  return seconds;
+}
+
+double star_seconds(double N, double bytes, const Network& net) {
+  return 2 * (N - 1) * (net.latency + bytes * net.per_byte);
+}
+
+double tree_seconds(double N, double bytes, const Network& net) {
+  return 2 * std::log2(N) * (net.latency + bytes * net.per_byte);
+}
+
+double ring_seconds(double N, double bytes, const Network& net) {
+  return 2 * (N - 1) * (net.latency + bytes / N * net.per_byte);
 }
 
 }  // namespace attn

@@ -69,4 +69,16 @@ struct Added {
 };
 Added add_up(const WayToAdd& way, const std::vector<std::vector<real>>& vectors);
 
+// Seconds of processor time that rank 0 spends on a message: it sends `bytes` to rank 1 and gets them back.
+double message_seconds(Index bytes);
+
+// A network: the time for a message before its first byte, and seconds per byte after that.
+struct Network {
+  double latency, per_byte;
+};
+// What an all-reduce of so many bytes takes on N ranks, by formula.
+double star_seconds(double N, double bytes, const Network& net);
+double tree_seconds(double N, double bytes, const Network& net);
+double ring_seconds(double N, double bytes, const Network& net);
+
 }  // namespace attn

@@ -13,10 +13,9 @@
 /// on processes and machines.
 ///
 /// Letters for sizes: N ranks, S shards, n parameters.
-#include <algorithm>  // max, min, sort, stable_sort
-#include <cmath>      // fabs, log2, pow, sqrt
+#include <algorithm>  // max, min, sort
+#include <cmath>      // fabs
 #include <iterator>   // ssize
-#include <numeric>    // iota
 #include <set>        // set
 
 #include "core/autograd.hpp"
@@ -24,50 +23,13 @@
 #include "lessons/20_many_machines/exchange.hpp"
 #include "lessons/20_many_machines/pictures.hpp"
 #include "lessons/20_many_machines/toy.hpp"
-#include "lessons/support/cpu_time.hpp"
 #include "lessons/support/lesson.hpp"
-#include "optim/parameter_block.hpp"
 
 using namespace attn;
 
 namespace {
 
 using Numbers = std::vector<real>;
-
-// The gradient of each shard of a batch of 32 sentences, of all parameters in a row, and its tokens.
-struct Shards {
-  std::vector<Numbers> gradients;
-  std::vector<Index> tokens;
-};
-
-Shards shards_of_batch(const Gpt& model, const ToyBatch& batch, Index count) {
-  const ParameterBlock block(parameters_of(model));
-  const Index per_shard = batch.tokens.shape()[0] / count;
-  Shards shards;
-  for (Index s = 0; s < count; ++s) {
-    const ToyBatch rows = rows_of(batch, {s * per_shard, (s + 1) * per_shard});
-    block.zero_grad();
-    backward(toy_loss(model, rows));
-    shards.gradients.emplace_back(block.gradients(), block.gradients() + block.size());
-    shards.tokens.push_back(tokens_in(rows));
-  }
-  return shards;
-}
-
-// Each shard counts with its weight; the weights sum to 1.
-Numbers weighted(const Shards& shards, const std::vector<double>& weights) {
-  Numbers sum(shards.gradients[0].size(), 0);
-  for (std::size_t s = 0; s < weights.size(); ++s)
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += real(weights[s]) * shards.gradients[s][i];
-  return sum;
-}
-
-// How far a is from b, relative to the length of b.
-double distance(const Numbers& a, const Numbers& b) {
-  double apart = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) apart += std::pow(a[i] - b[i], 2), size += std::pow(b[i], 2);
-  return std::sqrt(apart / size);
-}
 
 /// ## A batch in shards
 ///
@@ -83,17 +45,7 @@ double distance(const Numbers& a, const Numbers& b) {
 /// of its sentences, sorted by length as in lesson 12:
 void batch_in_shards(Lesson& lesson) {
   const Gpt model = toy_model(lesson.seed);
-  const Index sentences = 32;
-  const ToyBatch drawn = toy_batch(lesson.seed, 0, sentences);
-  std::vector<Index> order(std::size_t(sentences), 0);
-  std::iota(order.begin(), order.end(), Index(0));
-  const auto length = [&](Index b) { return tokens_in(rows_of(drawn, {b, b + 1})); };
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return length(a) < length(b); });
-  ToyBatch batch{drawn.tokens.copy(), drawn.targets.copy()};
-  for (Index b = 0; b < sentences; ++b)
-    for (Index t = 0; t < batch.tokens.shape()[1]; ++t)
-      batch.tokens(b, t) = drawn.tokens(order[b], t), batch.targets(b, t) = drawn.targets(order[b], t);
-
+  const ToyBatch batch = by_length(toy_batch(lesson.seed, 0, 32));
   const Numbers whole = shards_of_batch(model, batch, 1).gradients[0];
   std::vector<std::vector<std::string>> rows;
   double worst_right = 0, least_wrong = 1;
@@ -155,9 +107,9 @@ void order_of_a_sum(Lesson& lesson) {
                "added as they arrive: {} different gradients in 50 runs; added by a fixed tree: {}",
                as_they_come.size(), by_the_tree.size());
 
-  /// A difference in the last bit is harmless in itself, but training amplifies it. Two runs with the same
-  /// weights and the same batches, the gradients of whose sentences are added in two different orders (once 8
-  /// shards, once 4). How far apart are their losses?
+  /// A difference in the last bit is harmless in itself, but training amplifies it. Here are two runs with
+  /// the same initial weights and the same batches. They differ in the order in which the gradients of a
+  /// batch's sentences are added (once in 8 shards, once in 4). How far apart are their losses?
   Recipe recipe{.seed = lesson.seed, .steps = lesson.fast ? 200 : 300, .rate = 0.012};
   Recipe in_fours = recipe;
   in_fours.shards = 4;
@@ -318,38 +270,6 @@ void ring(Lesson& lesson) {
                tree_bits.size());
 }
 
-// Seconds of processor time that rank 0 spends on a message: it sends `bytes` to rank 1 and gets them back.
-double message_seconds(Index bytes) {
-  double seconds = 0;
-  simulate(2, [&](Group& group) {
-    std::vector<std::byte> text(std::size_t(bytes), std::byte{1});
-    const double once = seconds_of([&] {
-      for (int round = 0; round < 20; ++round) {
-        if (group.rank() == 0) group.send(1, text);
-        group.receive(1 - group.rank(), text);
-        group.wait();
-        if (group.rank() == 1) group.send(0, text);
-      }
-    });
-    if (group.rank() == 0) seconds = once / 40;
-  });
-  return seconds;
-}
-
-// A network: the time for a message before its first byte, and seconds per byte after that.
-struct Network {
-  double latency, per_byte;
-};
-double star_seconds(double N, double bytes, const Network& net) {
-  return 2 * (N - 1) * (net.latency + bytes * net.per_byte);
-}
-double tree_seconds(double N, double bytes, const Network& net) {
-  return 2 * std::log2(N) * (net.latency + bytes * net.per_byte);
-}
-double ring_seconds(double N, double bytes, const Network& net) {
-  return 2 * (N - 1) * (net.latency + bytes / N * net.per_byte);
-}
-
 /// ## What a message costs
 ///
 /// Every message has a fixed price, the **latency** α, and a price per byte, 1 / **bandwidth**:
@@ -455,7 +375,8 @@ void where_time_goes(Lesson& lesson) {
   ///
   /// Stage 1 sends no more than before: a reduce-scatter leaves each rank with the sum of its part, it
   /// updates the weights of that part, and the all-gather hands round weights instead of gradients. Adam is
-  /// here a loop over a range (toy.cpp); the library's optimizers do the same if they are given a part:
+  /// here a loop over a range (toy.cpp); the library's optimizers do the same if they are given a part.
+  /// (Parts begin at multiples of 4,096 parameters, so they are not quite equal.)
   rows.clear();
   const Trained plain = train_simulated(4, {.seed = lesson.seed});
   bool same = true;
@@ -530,12 +451,13 @@ void batch_and_rate(Lesson& lesson) {
   const Index most = 600;
   std::vector<std::vector<std::string>> rows;
   std::vector<viz::Series> valleys;
+  std::vector<double> best_rates;
   viz::Series fewest{.name = "steps at the best rate", .points = true},
       straight{.name = "steps ∝ 1 / B", .dashed = true};
   for (const Index B : sizes) {
     rows.push_back({fmt::format("{}", B)});
     viz::Series valley{.name = fmt::format("B = {}", B), .points = true};
-    double best = 1e9;
+    double best = 1e9, best_rate = 0;
     for (const double rate : rates) {
       if (B == 256 && rate < 0.007) {  // slow there as well, and these steps are long
         rows.back().push_back("");
@@ -548,8 +470,9 @@ void batch_and_rate(Lesson& lesson) {
       valley.x.push_back(1000 * rate), valley.y.push_back(middle);
       rows.back().push_back(middle < double(most) ? fmt::format("{:.0f}", middle)
                                                   : fmt::format("> {}", most));
-      best = std::min(best, middle);
+      if (middle < best) best = middle, best_rate = rate;
     }
+    best_rates.push_back(best_rate);
     valleys.push_back(valley);
     fewest.x.push_back(double(B)), fewest.y.push_back(best);
     straight.x.push_back(double(B)), straight.y.push_back(fewest.y[0] * double(sizes[0]) / double(B));
@@ -566,8 +489,12 @@ void batch_and_rate(Lesson& lesson) {
       "best: {:.0f}), a batch of 4 takes {:.0f}{} (its best: {:.0f})",
       rates[high], valleys[of_64].y[high], fewest.y[of_64], valleys[of_4].y[high],
       valleys[of_4].y[high] < double(most) ? "" : " or more", fewest.y[of_4]);
-  /// Sixteen times the batch, about four times the rate: that agrees with the √ rule. It does not prove it:
-  /// the valleys are flat, and a factor of 2 more or less costs little.
+  lesson.say(
+      "From a batch of 4 to one of 64, sixteen times as large, the best of these rates goes from {} to {}. "
+      "The "
+      "√ rule says four times. The valleys are flat, and a factor of 2 more or less costs little, so this "
+      "cannot prove it.",
+      best_rates[of_4], best_rates[of_64]);
   if (!lesson.fast) {
     const double first = fewest.y[0] / fewest.y[1], last = fewest.y[2] / fewest.y[3];
     lesson.claim(
@@ -592,8 +519,7 @@ void batch_and_rate(Lesson& lesson) {
       "Batch size and learning rate",
       "Left: the valley moves to the right as the batch grows (a point at 600 has not got there). Right: "
       "steps saved by larger batches; the further the curve is above the dashed line, the less a larger "
-      "batch "
-      "saves.");
+      "batch saves.");
   /// Where the curve bends is called the *critical batch size* (McCandlish et al., 2018). Below it noise is
   /// the limit, and twice the machines take nearly half the steps. Above it every step is about as good as
   /// it can be, and more sentences only confirm it. It is larger for harder tasks and late in training;
@@ -656,8 +582,7 @@ int main(int argc, char** argv) {
         lesson.try_next(
             {{"In toy.cpp, in train_together, set share to 1 / real(recipe.shards).",
               "The mean of means: still the same bits on any number of ranks, and the claims hold. That a "
-              "sum "
-              "can be repeated does not make it right."},
+              "sum can be repeated does not make it right."},
              {"In toy.cpp, in train_together, call shard_rng with group.rank() as its last argument, always.",
               "The claim of `Noise belongs to the shard` fails: every number of ranks is another run."},
              {"Run it as processes: `make mpi`, then `mpirun -n 3 build/lessons/20_many_machines --fast`.",

@@ -1,14 +1,17 @@
 #include "lessons/20_many_machines/toy.hpp"
 
-#include <algorithm>    // copy, max, min
+#include <algorithm>    // copy, max, min, stable_sort
 #include <cmath>        // log, pow, sqrt
 #include <ctime>        // clock_gettime
+#include <iterator>     // ssize
 #include <mutex>        // mutex
+#include <numeric>      // iota
 #include <string_view>  // string_view
 
 #include "core/autograd.hpp"
 #include "core/hash.hpp"
 #include "optim/optimizer.hpp"
+#include "optim/parameter_block.hpp"
 
 namespace attn {
 
@@ -60,6 +63,18 @@ Index tokens_in(const ToyBatch& batch) {
   return count;
 }
 
+ToyBatch by_length(const ToyBatch& batch) {
+  std::vector<Index> order(batch.tokens.shape()[0]);
+  std::iota(order.begin(), order.end(), Index(0));
+  const auto length = [&](Index b) { return tokens_in(rows_of(batch, {b, b + 1})); };
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return length(a) < length(b); });
+  const ToyBatch sorted{batch.tokens.copy(), batch.targets.copy()};
+  for (Index b = 0; b < std::ssize(order); ++b)
+    for (Index t = 0; t < batch.tokens.shape()[1]; ++t)
+      sorted.tokens(b, t) = batch.tokens(order[b], t), sorted.targets(b, t) = batch.targets(order[b], t);
+  return sorted;
+}
+
 double floor_loss() {
   const double other = chance / double(letters), right = 1 - chance + other;
   return -right * std::log(right) - double(letters - 1) * other * std::log(other);
@@ -75,6 +90,33 @@ Gpt toy_model(std::uint64_t seed, real dropout) {
 
 Tensor toy_loss(const Gpt& model, const ToyBatch& batch, const Context& context) {
   return cross_entropy(model(batch.tokens, context), batch.targets, {.ignore = 0});
+}
+
+Shards shards_of_batch(const Gpt& model, const ToyBatch& batch, Index count) {
+  const ParameterBlock block(parameters_of(model));
+  const Index per_shard = batch.tokens.shape()[0] / count;
+  Shards shards;
+  for (Index s = 0; s < count; ++s) {
+    const ToyBatch rows = rows_of(batch, {s * per_shard, (s + 1) * per_shard});
+    block.zero_grad();
+    backward(toy_loss(model, rows));
+    shards.gradients.emplace_back(block.gradients(), block.gradients() + block.size());
+    shards.tokens.push_back(tokens_in(rows));
+  }
+  return shards;
+}
+
+std::vector<real> weighted(const Shards& shards, const std::vector<double>& weights) {
+  std::vector<real> sum(shards.gradients[0].size(), 0);
+  for (std::size_t s = 0; s < weights.size(); ++s)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += real(weights[s]) * shards.gradients[s][i];
+  return sum;
+}
+
+double distance(const std::vector<real>& a, const std::vector<real>& b) {
+  double apart = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) apart += std::pow(a[i] - b[i], 2), size += std::pow(b[i], 2);
+  return std::sqrt(apart / size);
 }
 
 RangeAdam::RangeAdam(Range part)

@@ -18,10 +18,22 @@ struct ToyBatch {
 ToyBatch toy_batch(std::uint64_t seed, Index step, Index sentences);
 ToyBatch rows_of(const ToyBatch& batch, Range rows);
 Index tokens_in(const ToyBatch& batch);
+ToyBatch by_length(const ToyBatch& batch);  // its sentences sorted, the shortest first
 double floor_loss();
 
 Gpt toy_model(std::uint64_t seed, real dropout = 0);
 Tensor toy_loss(const Gpt& model, const ToyBatch& batch, const Context& context = {});
+
+// The mean gradient of each shard of a batch, of all parameters in a row, and its tokens.
+struct Shards {
+  std::vector<std::vector<real>> gradients;
+  std::vector<Index> tokens;
+};
+Shards shards_of_batch(const Gpt& model, const ToyBatch& batch, Index count);
+// Each shard counts with its weight; the weights sum to 1.
+std::vector<real> weighted(const Shards& shards, const std::vector<double>& weights);
+// How far a is from b, relative to the length of b.
+double distance(const std::vector<real>& a, const std::vector<real>& b);
 
 // Adam (lesson 04) by a loop over one range of all parameters, with averages for that range only.
 class RangeAdam {
