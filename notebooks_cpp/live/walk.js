@@ -38,7 +38,7 @@ const walk = ({ layer, h, row, column, queries, keys, scaled, off }) => {
     const className = s === column ? "here" : "", bar = element("i", { className });
     bar.style.width = `${100 * weights[s]}%`;
     return [element("span", { className, textContent: key }), element("div", {}, bar),
-            element("span", { className, textContent: percent(weights[s]) }), element("span", { className, textContent: digits(gradients[s], 2) })];
+            element("span", { className, textContent: percent(weights[s]) }), element("span", { className, textContent: scores[s] === null ? "" : digits(gradients[s], 2) })];
   }));
   const root = digits(Math.sqrt(D)), share = percent(powers[column] / sum);
   const steps = [
