@@ -3,7 +3,7 @@
 
 namespace attn::press {
 
-// () -> what does not answer: it does what a reader would and says what fails.
+// () -> what does not answer, and how long a translation takes: it does what a reader would.
 constexpr const char* use_live_page = R"((async () => {
   const faults = [], at = id => document.getElementById(id), all = selector => [...document.querySelectorAll(selector)];
   const pause = time => new Promise(done => setTimeout(done, time));
@@ -28,7 +28,6 @@ constexpr const char* use_live_page = R"((async () => {
     await live.change({text: live.set.text});
     quickest = Math.min(quickest, performance.now() - begin);
   }
-  expect(quickest < 100, `a translation with all its maps takes ${quickest.toFixed()} ms`);
   expect(all('#heads canvas').length === 3 * live.about().layers * live.about().heads, 'a head has no map');
 
   const cells = document.querySelector('.map .plane'), box = cells.getBoundingClientRect();
@@ -95,7 +94,7 @@ constexpr const char* use_live_page = R"((async () => {
   expect(['light', 'dark'].includes(document.documentElement.dataset.theme), 'the theme switch does not switch');
   localStorage.removeItem('theme');
   document.documentElement.dataset.theme = '';
-  return faults;
+  return {faults, quickest};
 }))";
 
 // -> what the page offers to download, in base64.
