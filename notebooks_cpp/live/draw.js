@@ -105,6 +105,13 @@ const strip = (values, most) => {
   return line;
 };
 
+/** The same as pixels: for vectors that are long, or many. @param {number[]} values @param {number} most */
+const band = (values, most) => {
+  const canvas = element("canvas", { className: "strip" });
+  paint(canvas, 1, values.length, values, 0, signed_color(most));
+  return canvas;
+};
+
 /** Curves over the steps of a training: the loss (logarithmic) and the share of sentences that are right. */
 const training_chart = () => {
   const height = 250, left = 44, right = 44, top = 26, bottom = 26, low = 0.001, high = 10;

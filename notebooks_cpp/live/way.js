@@ -34,7 +34,7 @@ const way = ({ steps, read, temperature, added_position }) => {
     const layer = deep && i ? `, layer ${step.layer + 1}` : "", title = /** @type {any} */ (titles)[step.name] + layer;
     return element("div", { className: "card" },
       element("div", {}, element("h3", { textContent: title }), element("p", { textContent: text(step) })),
-      element("div", {}, ...(step.neurons ? [strips([["neurons", step.neurons]], largest(step.neurons))] : []), strips(strip_rows, most)),
+      element("div", {}, ...(step.neurons ? [strips([["neurons", step.neurons]], largest(step.neurons), band)] : []), strips(strip_rows, most, band)),
       element("div", {}, bars, ...(last ? [formula(`“${first}”: e^${tau ? `(${digits(logit)} ÷ ${tau})` : digits(logit)} ÷ ${digits(Math.exp(power) / p)} = `, percent(p))] : [])));
   });
 };
