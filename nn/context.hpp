@@ -6,6 +6,8 @@
 //   model(tokens, {.maps = &maps})                       evaluation that records every attention map
 //   AttentionProbe probe = [](AttentionSteps& steps) { … };
 //   model(tokens, {.probe = &probe})                     calls it in every attention layer
+//   ResidualStream stream;
+//   model(tokens, {.stream = &stream})                   records what every sublayer adds
 //
 // With maps or a probe, attention is computed step by step, because the fused op never holds the whole matrix
 // of weights. Both give the same numbers.
@@ -38,11 +40,21 @@ struct AttentionSteps {
 };
 using AttentionProbe = std::function<void(AttentionSteps&)>;
 
+// The residual stream, sublayer by sublayer. The first step of a stack is its embeddings with the positions.
+struct StreamStep {
+  const char* name;  // "embedding", the kind of attention as in AttentionMap, or "feed_forward"
+  Index layer;
+  Tensor added;  // (B, T, C): what the sublayer adds to the stream x
+  Tensor state;  // (B, T, C): x + added; with post-norm, its norm
+};
+using ResidualStream = std::vector<StreamStep>;
+
 struct Context {
   bool training = false;
   Rng* rng = nullptr;             // for dropout, in training
   AttentionMaps* maps = nullptr;  // where to record attention maps; null: nowhere
   const AttentionProbe* probe = nullptr;
+  ResidualStream* stream = nullptr;  // where to record the residual stream; null: nowhere
 
   Tensor drop(const Tensor& x, real p) const {
     if (!training || p == 0) return x;

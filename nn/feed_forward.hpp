@@ -26,9 +26,11 @@ struct FeedForward {
     if (kind.gated) gate = Linear(config.d_model, config.d_ff, rng, config.bias, config.initialization);
   }
 
+  Tensor hidden(const Tensor& x) const {  // (B, T, C) -> (B, T, d_ff): the neurons
+    return kind.gated ? gate(x, kind.activation) * first(x) : first(x, kind.activation);
+  }
   Tensor operator()(const Tensor& x, const Context& context = {}) const {  // (B, T, C) -> (B, T, C)
-    const Tensor hidden = kind.gated ? gate(x, kind.activation) * first(x) : first(x, kind.activation);
-    return second(context.drop(hidden, dropout));  // hidden: (B, T, d_ff)
+    return second(context.drop(hidden(x), dropout));
   }
 
   void parameters(ParameterList& list) const {

@@ -29,26 +29,29 @@ Block::Block(const TransformerConfig& config, BlockKind kind, Rng& rng, Index la
 // A sublayer with a residual connection around it: the sum passes straight through the whole depth of the
 // model, and so does its gradient.
 template <class Sublayer>
-Tensor Block::residual(const Tensor& x, const Norm& norm, const Context& context,
+Tensor Block::residual(const char* name, const Tensor& x, const Norm& norm, const Context& context,
                        const Sublayer& sublayer) const {
-  if (pre_norm) return x + context.drop(sublayer(norm(x)), dropout);
-  return norm(x + context.drop(sublayer(x), dropout));
+  const Tensor added = context.drop(sublayer(pre_norm ? norm(x) : x), dropout);
+  const Tensor state = pre_norm ? x + added : norm(x + added);
+  if (context.stream) context.stream->push_back({name, self.role.layer, added, state});
+  return state;
 }
 
 Tensor Block::operator()(const Tensor& input, const BlockInputs& inputs, const Context& context) const {
   DecoderCache::Layer* cache = inputs.cache;
-  Tensor x = residual(input, self_norm, context, [&](const Tensor& y) {
+  Tensor x = residual(self.role.name, input, self_norm, context, [&](const Tensor& y) {
     return self(y, {.mask = inputs.mask, .cache = cache ? &cache->self : nullptr}, context);
   });
   if (kind == BlockKind::decoder)
-    x = residual(x, cross_norm, context, [&](const Tensor& y) {
+    x = residual(cross.role.name, x, cross_norm, context, [&](const Tensor& y) {
       return cross(y,
                    {.mask = {.key_lengths = inputs.memory.lengths},
                     .memory = inputs.memory.states,
                     .cache = cache ? &cache->cross : nullptr},
                    context);
     });
-  return residual(x, feed_forward_norm, context, [&](const Tensor& y) { return feed_forward(y, context); });
+  return residual("feed_forward", x, feed_forward_norm, context,
+                  [&](const Tensor& y) { return feed_forward(y, context); });
 }
 
 void Block::parameters(ParameterList& list) const {
@@ -93,6 +96,7 @@ Tensor Stack::operator()(const Tensor& embeddings, const StackInputs& inputs, co
   Tensor x = positions.add_to(embeddings, first);  // (B, T, C)
   if (embedding_norm.gain) x = embedding_norm(x);
   x = context.drop(x, dropout);
+  if (context.stream) context.stream->push_back({"embedding", 0, x, x});
   for (Index i = 0; i < std::ssize(blocks); ++i)
     x = blocks[i](x, {.mask = mask, .memory = inputs.memory, .cache = cache ? &cache->layers[i] : nullptr},
                   context);

@@ -66,7 +66,8 @@ struct Block {
 
  private:
   template <class Sublayer>
-  Tensor residual(const Tensor& x, const Norm& norm, const Context& context, const Sublayer& sublayer) const;
+  Tensor residual(const char* name, const Tensor& x, const Norm& norm, const Context& context,
+                  const Sublayer& sublayer) const;
 };
 
 struct StackInputs {

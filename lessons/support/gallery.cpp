@@ -36,7 +36,7 @@ h2 a, header a { color: var(--accent); } h2 a { font-size: 0.85rem; font-weight:
 .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); grid-auto-flow: dense; gap: 1.2rem; }
 figure { display: flex; flex-direction: column; margin: 0; min-width: 0; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
 @media (min-width: 48rem) { figure.wide { grid-column: span 2; } }
-.picture { width: auto; } .picture img { width: 100%; height: 19rem; padding: 0.5rem; object-fit: contain; } .picture:has(.light) img { background: var(--card); }
+.picture { width: auto; } .picture img { width: 100%; padding: 0.5rem; } @media (min-width: 48rem) { .picture img { height: 19rem; object-fit: contain; } } .picture:has(.light) img { background: var(--card); }
 figcaption { padding: 0.7rem 1rem 0.85rem; border-top: 1px solid var(--line); font-size: 0.92rem; overflow-wrap: anywhere; }
 figcaption b { display: block; }
 figcaption span { color: var(--soft); }

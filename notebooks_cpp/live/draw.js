@@ -18,7 +18,8 @@ const shape = (tag, attributes = {}, ...children) => {
 };
 /** A number for people. @param {number|null|undefined} value @param {number} [count] */
 const digits = (value, count = 3) => value === null || value === undefined ? "−∞" : value === 0 ? "0"
-  : Math.abs(value) >= 1e4 || Math.abs(value) < 1e-3 ? value.toExponential(1).replaceAll("-", "−") : value.toPrecision(count).replaceAll("-", "−");
+  : Math.abs(value) >= 1e4 || Math.abs(value) < 1e-3 ? value.toExponential(1).replace("+", "").replaceAll("-", "−")
+  : Math.abs(value) >= 1000 ? `${Math.round(value)}`.replace("-", "−") : value.toPrecision(count).replaceAll("-", "−");
 /** @param {number} share */
 const percent = share => share > 0.9995 ? "100%" : share >= 0.0995 ? `${Math.round(100 * share)}%` : share >= 0.0005 ? `${(100 * share).toFixed(1)}%` : "0%";
 
@@ -36,12 +37,12 @@ const palette = css => {
 const sequential = palette(t => `oklch(${0.27 + 0.65 * t} ${0.115 + 0.06 * t * t - 0.035 * Math.sin(Math.PI * t)} ${302 - 197 * t})`);
 const negative = palette(t => `oklch(${0.75 - 0.25 * t} ${0.05 + 0.14 * t} 255)`), positive = palette(t => `oklch(${0.78 - 0.14 * t} ${0.05 + 0.13 * t} 50)`);
 
-/** Colours of weights from 0 to 1. @param {number|null} value */
-const weight_color = value => [sequential, Math.round(255 * Math.min(Math.max(value ?? 0, 0), 1)), 255];
+/** Colours of weights from 0 to 1; a hidden cell (null) has none. @param {number|null} value */
+const weight_color = value => [sequential, Math.round(255 * Math.min(Math.max(value ?? 0, 0), 1)), value === null ? 0 : 255];
 /** Colours of signed numbers. @param {number} most */
 const signed_color = most => (/** @type {number|null} */ value) => {
   const share = most > 0 ? Math.min(Math.abs(value ?? 0) / most, 1) : 0;
-  return [(value ?? 0) < 0 ? negative : positive, Math.round(255 * share), Math.round(255 * Math.min(1, 0.06 + 2.2 * share))];
+  return [(value ?? 0) < 0 ? negative : positive, Math.round(255 * share), value === null ? 0 : Math.round(255 * Math.min(1, 0.06 + 2.2 * share))];
 };
 
 /** Paints rows x columns cells, from values[offset] on. @param {any} canvas @param {number} rows @param {number} columns
@@ -104,17 +105,27 @@ const strip = (values, most) => {
   return line;
 };
 
+/** The same as pixels: for vectors that are long, or many. @param {number[]} values @param {number} most */
+const band = (values, most) => {
+  const canvas = element("canvas", { className: "strip" });
+  paint(canvas, 1, values.length, values, 0, signed_color(most));
+  return canvas;
+};
+
 /** Curves over the steps of a training: the loss (logarithmic) and the share of sentences that are right. */
 const training_chart = () => {
-  const width = 640, height = 240, left = 44, right = 44, top = 12, bottom = 26, low = 0.001, high = 10;
+  const height = 250, left = 44, right = 44, top = 26, bottom = 26, low = 0.001, high = 10;
+  let width = 640, last = /** @type {[number[], number[][], number]} */ ([[], [], 1]);
   const curve = shape("polyline", { class: "loss" }), points = shape("g", { class: "right" }), frame = shape("g", { class: "frame" });
-  const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "The loss of every step, and the share of held-out sentences translated right" }, frame, curve, points);
+  const svg = shape("svg", { height, role: "img", "aria-label": "The loss of every step, and the share of held-out sentences translated right" }, frame, curve, points);
   const x = (/** @type {number} */ step, /** @type {number} */ total) => left + (width - left - right) * step / Math.max(total, 1);
   const y = (/** @type {number} */ loss) => top + (height - top - bottom) * (Math.log(high) - Math.log(Math.min(Math.max(loss, low), high))) / Math.log(high / low);
   const share = (/** @type {number} */ part) => height - bottom - (height - top - bottom) * part;
   /** @param {number[]} losses @param {number[][]} scores @param {number} total */
   const draw = (losses, scores, total) => {
-    frame.replaceChildren();
+    last = [losses, scores, total];
+    width = svg.clientWidth || width;
+    frame.replaceChildren(shape("text", { x: 0, y: 12 }, "loss"), shape("text", { x: width - 4, y: 12, class: "right", "text-anchor": "end" }, "sentences right"));
     for (const loss of [10, 1, 0.1, 0.01, 0.001])
       frame.append(shape("line", { x1: left, x2: width - right, y1: y(loss), y2: y(loss) }), shape("text", { x: left - 6, y: y(loss) + 4, "text-anchor": "end" }, `${loss}`));
     for (const part of [0, 0.5, 1]) frame.append(shape("text", { x: width - right + 6, y: share(part) + 4, class: "right" }, `${100 * part}%`));
@@ -124,6 +135,7 @@ const training_chart = () => {
     points.replaceChildren(...(scores.length > 1 ? [shape("polyline", { points: scores.map(([step, part]) => `${x(step, total)},${share(part)}`).join(" ") })] : []),
       ...scores.map(([step, part]) => shape("circle", { cx: x(step, total), cy: share(part), r: 3.5 })));
   };
+  new ResizeObserver(() => draw(...last)).observe(svg);
   return { svg, draw };
 };
 

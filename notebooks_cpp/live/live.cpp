@@ -33,6 +33,7 @@ std::string list(const List& elements, const Write& write) {
   return text + "]";
 }
 
+const std::string& as_is(const std::string& text) { return text; }
 std::string strings(const std::vector<std::string>& texts) { return list(texts, quote); }
 
 // A number in as few digits as give it back; null for what JSON has no word for, -inf of a hidden key.
@@ -58,22 +59,46 @@ std::string layers_text(const Transformer& model, const std::vector<AttentionSte
   });
 }
 
-// The likeliest next words at every position, and the probability of the one that follows.
-std::string words_text(const Translator& translator, const Tensor& logits, const std::vector<int>& next,
-                       real temperature) {
+// At each position of `next` the word that follows and the likeliest words, with probabilities and logits.
+std::vector<std::string> guesses(const Translator& translator, const Tensor& logits,
+                                 const std::vector<int>& next, real temperature) {
   const Tensor probabilities = softmax(logits / (temperature > 0 ? temperature : 1));  // (1, T, V)
-  const Index V = logits.size(2), shown = std::min<Index>(5, V);
-  const TopK top = top_k(probabilities, shown);
-  std::string text;
+  const TopK top = top_k(probabilities, std::min<Index>(5, logits.size(2)));
+  std::vector<std::string> texts;
   for (Index t = 0; t < std::ssize(next); ++t) {
-    std::string best;
-    for (Index i = 0; i < shown; ++i)
-      best += fmt::format("{}[{},{}]", i ? "," : "", quote(translator.target->label(top.indices(0, t, i))),
-                          number(top.values(0, t, i)));
-    text += fmt::format(R"({}{{"word":{},"p":{},"best":[{}]}})", t ? "," : "",
-                        quote(translator.target->label(next[t])), number(probabilities(0, t, next[t])), best);
+    const auto guess = [&](int id) {
+      return fmt::format("[{},{},{}]", quote(translator.target->label(id)), number(probabilities(0, t, id)),
+                         number(logits(0, t, id)));
+    };
+    std::vector<int> best;
+    for (Index i = 0; i < top.values.size(2); ++i) best.push_back(top.indices(0, t, i));
+    texts.push_back(fmt::format(R"({{"word":{},"best":{}}})", guess(next[t]), list(best, guess)));
   }
-  return "[" + text + "]";
+  return texts;
+}
+
+// The residual stream of position t through the decoder. After each sublayer the model is asked what it would
+// write if that were the last one: the logit lens (nostalgebraist, 2020).
+std::string way_text(const Translator& translator, const ResidualStream& stream, Index t,
+                     const std::vector<int>& next, real temperature) {
+  const Stack& decoder = translator.model.decoder;
+  const auto at_t = [t](const Tensor& x) { return numbers(select(x, 1, t)); };
+  std::vector<std::string> steps;
+  for (std::size_t i = 0; i < stream.size(); ++i) {
+    const StreamStep& step = stream[i];
+    std::string neurons = "null";
+    if (step.name == std::string("feed_forward")) {
+      const Block& block = decoder.blocks[step.layer];
+      const Tensor& x = stream[i - 1].state;
+      neurons = at_t(block.feed_forward.hidden(block.pre_norm ? block.feed_forward_norm(x) : x));
+    }
+    const Tensor logits =
+        translator.model.logits(decoder.final_norm.gain ? decoder.final_norm(step.state) : step.state);
+    steps.push_back(fmt::format(R"({{"name":"{}","layer":{},"added":{},"state":{},"neurons":{},"guess":{}}})",
+                                step.name, step.layer, at_t(step.added), at_t(step.state), neurons,
+                                guesses(translator, logits, next, temperature)[t]));
+  }
+  return list(steps, as_is);
 }
 
 std::string beam_text(const Translator& translator, const BeamResult& result) {
@@ -349,16 +374,21 @@ std::string Live::translate(const Request& request) {
     steps.weights.retain_grad();
     layers.push_back(steps);
   };
-  const Tensor logits = model(pad_batch({source}), pad_batch({so_far}), {.probe = &look});  // (1, T, V)
+  ResidualStream stream;
+  const Memory memory = model.encode(pad_batch({source}), {.probe = &look});
+  const Tensor logits =
+      model.decode(pad_batch({so_far}), memory, {.probe = &look, .stream = &stream});  // (1, T, V)
   const Tensor loss = cross_entropy(logits, IntTensor({1, std::ssize(next)}, next));
   backward(loss);
   parameters_of(model).zero_grad();
   const NoGrad no_grad;
+  const Index word = std::min<Index>(request.count("word", 1, 1000), std::ssize(next)) - 1;
   return fmt::format(
-      R"({{"text":{},"translation":{},"read":{},"written":{},"loss":{},"words":{},"layers":{},"tree":{}}})",
+      R"({{"text":{},"translation":{},"read":{},"written":{},"loss":{},"words":{},"word":{},"way":{},"layers":{},"tree":{}}})",
       quote(text), quote(translator.target->decode(written)), strings(labels(*translator.source, source)),
       strings(labels(*translator.target, so_far)), number(loss.item()),
-      words_text(translator, logits, next, real(temperature)), layers_text(model, layers), tree);
+      list(guesses(translator, logits, next, real(temperature)), as_is), word,
+      way_text(translator, stream, word, next, real(temperature)), layers_text(model, layers), tree);
 }
 
 std::string Live::weights() {

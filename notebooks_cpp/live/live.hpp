@@ -12,7 +12,8 @@
 //   train      {steps}: so many steps; `restart` begins the schedule anew, from the weights as they are
 //   score      {count}: how many held-out sentences it translates without a mistake
 //   examples   {count}: held-out sentences with their translations
-//   translate  {text, beam, temperature, seed, expected}: a translation and how it came about
+//   translate  {text, beam, temperature, seed, expected, word}: a translation and how it came about; `word`
+//              counts from 1: the one whose way through the decoder is told
 //   weights    a number that stands for all weights, to compare two programs bit by bit
 //
 // Every answer is an object; where a request fails it is {"error": why}. The page runs this in WebAssembly

@@ -14,10 +14,11 @@ const first_sentence = {
   "en-ko": { text: "The teacher bought two red flowers yesterday.", expected: "선생님은 어제 빨간 꽃 두 송이를 샀어요." },
 };
 const first = () => about.toy ? /** @type {any} */ (first_sentence)[about.pair] : { text: "", expected: "" };
-const initial = { model: "", text: "", expected: "", head: "cross.0.0", cell: "", show: "weights", temperature: 0, draw: 1, beam: 1, positions: "", heads: 0, scale: true, causal: true, off: "" };
+const initial = { model: "", text: "", expected: "", head: "cross.0.0", cell: "", word: 2, show: "weights", temperature: 0, draw: 1, beam: 1, positions: "", heads: 0, scale: true, causal: true, off: "" };
 /** @type {typeof initial} */ const set = { ...initial };
 /** @type {any} */ let about = null;    // the model, as the engine describes it
 /** @type {any} */ let answer = null;   // the last translation
+let opened = "";                        // the name of the file that the model came from
 /** @type {any} */ let trained = {};    // what the model had before any switch: positions and heads
 const run = { on: false, losses: /** @type {number[]} */ ([]), scores: /** @type {number[][]} */ ([]), step: 0, total: 900, said: "", begun: 0 };
 
@@ -60,18 +61,21 @@ const change = async changes => {
   if (switched) await tell_switches();
   keep();
   show_controls();
-  if (switched || ["text", "expected", "temperature", "draw", "beam"].some(name => name in changes)) await translate();
+  if (switched || ["text", "expected", "temperature", "draw", "beam", "word"].some(name => name in changes)) await translate();
   else show_look();
   if (switched) show_score();
 };
 
 // --- models
+// Before another model comes, and once it is there: what trains is the old one.
+const pause = () => { run.on = false; worker.postMessage({ train: false }); };
 /** @param {any} found */
 const use = async found => {
   if (found.error) return problem(found.error);
   about = found;
   trained = { positions: about.positions, heads: about.heads };
-  Object.assign(run, { on: false, losses: [], scores: [], step: about.step, total: about.total || +$("total").value, said: "" });
+  pause();
+  Object.assign(run, { losses: [], scores: [], step: about.step, total: about.total || +$("total").value, said: "" });
   $("diary").replaceChildren();
   $("known").textContent = `${about.words.length} words`;
   $("word_list").textContent = about.words.join(" ");
@@ -84,6 +88,9 @@ const use = async found => {
 const embedded = () => [...document.querySelectorAll("script[data-weights]")].map(each => /** @type {any} */ (each).dataset.weights);
 /** @param {string} name */
 const open_model = async name => {
+  pause();
+  opened = "";
+  problem("", "file_problem");
   const script = document.querySelector(`script[data-weights="${CSS.escape(name)}"]`);
   if (script) {
     await send({ write: "/model.safetensors", gzip: script.textContent });
@@ -101,16 +108,21 @@ const show_models = () => {
   const name = (/** @type {string} */ id) => id.startsWith("new ") ? `a new ${id.slice(4)} model` : `your ${id} model`;
   const choices = [...embedded(), "new en-fr", "new en-ko"].map(id => element("button", { type: "button", textContent: name(id), ariaPressed: `${set.model === id}`,
     onclick: async () => { Object.assign(set, { ...initial, head: set.head }); await open_model(id); await change({ text: set.text }); show_training(); show_score(); } }));
-  const file = element("input", { type: "file", accept: ".safetensors", onchange: () => open_file(file.files[0]) });
-  $("models").replaceChildren(...choices, element("label", {}, "open a file …", file));
+  const file = element("input", { type: "file", accept: ".safetensors", onchange: async () => { await open_file(file.files[0]); file.value = ""; } });
+  $("models").replaceChildren(...choices, element("label", { className: opened ? "opened" : "" }, opened || "open a file …", file));
 };
 /** @param {File} file */
 const open_file = async file => {
   if (!file) return;
-  await send({ write: "/dropped.safetensors", bytes: await file.arrayBuffer() });
-  const found = await ask({ do: "load", path: "/dropped.safetensors" });
-  if (found.error) return problem(found.error.replace("/dropped.safetensors", file.name));
+  pause();
+  const bytes = await file.arrayBuffer().catch(() => null);  // a folder has none
+  if (bytes) await send({ write: "/dropped.safetensors", bytes });
+  const found = bytes ? await ask({ do: "load", path: "/dropped.safetensors" }) : { error: `${file.name}: cannot be read` };
+  problem(found.error ? `${found.error.replace("/dropped.safetensors", file.name)}. The model stays as it was.` : "", "file_problem");
+  $("translate").scrollIntoView();
+  if (found.error) return show_training();
   Object.assign(set, { ...initial, head: set.head });
+  opened = file.name;
   await use(found);
   show_models();
   await change(first());
@@ -126,12 +138,12 @@ const tell_switches = async () => {
 
 // --- the translation and what is seen of it
 const shortened = (/** @type {string} */ text) => text.length > 90 ? text.slice(0, 90) + " …" : text || "(nothing)";
-/** @param {string} text */
-const problem = text => { $("problem").textContent = text; $("problem").hidden = !text; };
+/** @param {string} text @param {string} [place] */
+const problem = (text, place = "problem") => { $(place).textContent = text; $(place).hidden = !text; };
 let asked = 0;
 const translate = async () => {
   const mine = ++asked;
-  const found = await ask({ do: "translate", text: set.text, expected: set.expected, beam: set.beam, temperature: set.temperature, seed: set.draw });
+  const found = await ask({ do: "translate", text: set.text, expected: set.expected, beam: set.beam, temperature: set.temperature, seed: set.draw, word: set.word });
   if (mine !== asked) return;  // a newer question is on its way
   problem(found.error ?? "");
   if (found.error) return;
@@ -144,12 +156,15 @@ const show_translation = () => {
   $("said").textContent = !set.expected ? "" : answer.translation === set.expected ? "✓ This is the translation that the grammar has." :
     `The right translation is: ${set.expected} Probabilities and maps follow it, as in training (teacher forcing).`;
   $("untrained").hidden = !(set.model.startsWith("new ") && run.step === 0);
-  $("words").replaceChildren(...answer.words.map((/** @type {any} */ { word, p, best }) => {
+  $("words").replaceChildren(...answer.words.map((/** @type {any} */ { word: [text, p], best }) => {
     const bar = element("i");
     bar.style.width = percent(p);
-    return element("div", { className: p < 0.6 ? "unsure" : "" }, element("b", { textContent: word }), element("small", { textContent: percent(p) }), bar,
+    return element("div", { className: p < 0.6 ? "unsure" : "", tabIndex: 0 }, element("b", { textContent: text }), element("small", { textContent: percent(p) }), bar,
       element("div", { className: "more" }, ...best.map((/** @type {any} */ [text, share]) => element("span", {}, text, element("small", { textContent: percent(share) })))));
   }));
+  $("way_words").replaceChildren(...answer.words.map((/** @type {any} */ { word: [text] }, /** @type {number} */ i) =>
+    element("button", { type: "button", textContent: text, ariaPressed: `${i === answer.word}`, onclick: () => change({ word: i + 1 }) })));
+  $("way_steps").replaceChildren(...way({ steps: answer.way, read: answer.written[answer.word], temperature: set.temperature, added_position: ["sinusoidal", "learned"].includes(about.positions) }));
   const tree = answer.tree;
   $("tree").hidden = $("hypotheses").hidden = !tree;
   if (tree) {
@@ -167,11 +182,13 @@ const chosen = () => {
   return { layer: found, h, row, column, id: `${found.name}.${found.layer}.${h}` };
 };
 // The words of the rows and of the columns: in the decoder a row is the word being written, by what it has read so far.
-const words_of = (/** @type {any} */ layer) => [layer.name === "encoder" ? answer.read : answer.words.map((/** @type {any} */ each) => each.word), layer.name === "decoder" ? answer.written : answer.read];
+const words_of = (/** @type {any} */ layer) => [layer.name === "encoder" ? answer.read : answer.words.map((/** @type {any} */ each) => each.word[0]), layer.name === "decoder" ? answer.written : answer.read];
 const map = big_map("Attention weights", (row, column) => change({ cell: `${row}.${column}` }));
 $("map").append(map.box);
 /** @type {Map<string, any>} */ const small = new Map();
 
+// What the mask hides has no number to show.
+const visible = (/** @type {any} */ layer, /** @type {number[]} */ values) => values.map((value, i) => layer.scores[i] === null ? null : value);
 const show_look = () => {
   if (!answer) return;
   const { layer, h, row, column, id } = chosen(), off = set.off.split(" ");
@@ -194,12 +211,12 @@ const show_look = () => {
   }
   for (const head of all) {
     const { button, canvas } = small.get(head.id), size = head.each.rows * head.each.columns;
-    paint(canvas, head.each.rows, head.each.columns, head.each.weights, head.head * size, weight_color);
+    paint(canvas, head.each.rows, head.each.columns, visible(head.each, head.each.weights), head.head * size, weight_color);
     button.ariaPressed = `${head.id === id}`;
     button.classList.toggle("off", off.includes(head.id));
   }
   const size = layer.rows * layer.columns, start = h * size, [queries, keys] = words_of(layer), gradient = set.show === "gradients";
-  const values = gradient ? layer.gradients : layer.weights, most = Math.max(...layer.gradients.slice(start, start + size).map(Math.abs));
+  const values = visible(layer, gradient ? layer.gradients : layer.weights), most = Math.max(...visible(layer, layer.gradients).slice(start, start + size).map(Math.abs));
   map.draw(queries, keys, values, start, gradient ? signed_color(most) : weight_color, [row, column]);
   $("map_title").textContent = `${/** @type {any} */ (kinds)[layer.name][0]}, layer ${layer.layer + 1}, head ${h + 1}`;
   for (const tab of document.querySelectorAll("[data-show]")) tab.ariaPressed = `${/** @type {any} */ (tab).dataset.show === set.show}`;
@@ -262,7 +279,7 @@ const begin = async () => {
   return true;
 };
 $("go").onclick = async () => {
-  if (run.on) { run.on = false; worker.postMessage({ train: false }); return show_training(); }
+  if (run.on) { pause(); return show_training(); }
   if (!await begin()) return;
   run.on = true;
   run.begun = performance.now();
@@ -271,7 +288,7 @@ $("go").onclick = async () => {
 };
 $("one").onclick = async () => { if (!run.on && await begin()) progressed({ ...await ask({ do: "train", steps: 1 }), training: false }); };
 const start_over = async () => {
-  worker.postMessage({ train: false });
+  pause();
   const kept = { ...set };
   await use(await ask({ do: "start", pair: about.pair, steps: +$("total").value, layers: +$("layers").value, heads: set.heads || trained.heads, positions: set.positions || trained.positions }));
   Object.assign(set, { ...kept, model: `new ${about.pair}` });
@@ -347,12 +364,11 @@ theme.onclick = () => {
   name_theme();
 };
 name_theme();
-addEventListener("dragover", event => { event.preventDefault(); document.body.classList.add("dropping"); });
-addEventListener("dragleave", () => document.body.classList.remove("dropping"));
-addEventListener("drop", event => {
+for (const name of /** @type {const} */ (["dragover", "dragleave", "drop"])) addEventListener(name, event => {
+  if (!event.dataTransfer?.types.includes("Files")) return;  // a dragged word may go into the sentence
   event.preventDefault();
-  document.body.classList.remove("dropping");
-  if (event.dataTransfer?.files[0]) open_file(event.dataTransfer.files[0]);
+  document.body.classList.toggle("dropping", name === "dragover");
+  if (name === "drop") open_file(event.dataTransfer.files[0]);
 });
 const open_address = async () => {
   read_address();

@@ -36,8 +36,8 @@ int run(const std::vector<std::string>& words) {
   page.body += stored("id=\"engine_js\"", read_file(words[1])) +
                stored("id=\"worker_js\"", source("worker.js")) +
                stored("id=\"engine_wasm\"", base64(read_file(words[2])));
-  const std::string scripts =
-      "<script>" + source("draw.js") + source("walk.js") + source("page.js") + "</script>\n";
+  const std::string scripts = "<script>" + source("draw.js") + source("walk.js") + source("way.js") +
+                              source("page.js") + "</script>\n";
   std::string models;
   for (std::size_t i = 3; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');

@@ -15,9 +15,9 @@ const card = (title, text, ...parts) =>
   element("div", { className: "card" }, element("h3", { textContent: title }), element("p", { textContent: text }), ...parts);
 /** @param {string} text @param {string} result */
 const formula = (text, result) => element("p", { className: "formula" }, text, element("b", { textContent: result }));
-/** @param {[string, number[]][]} rows @param {number} most */
-const strips = (rows, most) => element("div", { className: "strips" },
-  ...rows.flatMap(([name, values]) => [element("span", { textContent: name, title: name }), strip(values, most)]));
+/** @param {[string, number[]][]} rows @param {number} most @param {(values: number[], most: number) => any} [draw] */
+const strips = (rows, most, draw = strip) => element("div", { className: "strips" },
+  ...rows.flatMap(([name, values]) => [element("span", { textContent: name, title: name }), draw(values, most)]));
 
 /** @param {{layer: Layer, h: number, row: number, column: number, queries: string[], keys: string[], scaled: boolean, off: boolean}} at */
 const walk = ({ layer, h, row, column, queries, keys, scaled, off }) => {
@@ -38,7 +38,7 @@ const walk = ({ layer, h, row, column, queries, keys, scaled, off }) => {
     const className = s === column ? "here" : "", bar = element("i", { className });
     bar.style.width = `${100 * weights[s]}%`;
     return [element("span", { className, textContent: key }), element("div", {}, bar),
-            element("span", { className, textContent: percent(weights[s]) }), element("span", { className, textContent: digits(gradients[s], 2) })];
+            element("span", { className, textContent: percent(weights[s]) }), element("span", { className, textContent: scores[s] === null ? "" : digits(gradients[s], 2) })];
   }));
   const root = digits(Math.sqrt(D)), share = percent(powers[column] / sum);
   const steps = [

@@ -1,13 +1,16 @@
 #include "notebooks_cpp/press/check_live.hpp"
 
-#include <fmt/core.h>  // format
+#include <fmt/core.h>  // format, print
 
-#include <cstdio>  // pclose, popen
+#include <cstdio>   // pclose, popen
+#include <utility>  // pair
 
 #include "core/atomic_file.hpp"
 #include "core/base64.hpp"
+#include "core/text.hpp"  // read_file
 #include "notebooks_cpp/press/check_pages.hpp"
 #include "notebooks_cpp/press/live_scripts.hpp"
+#include "optim/safetensors.hpp"
 
 namespace attn::press {
 
@@ -67,14 +70,84 @@ Json live(Chromium& browser, const Json& requests) {
                           patience);
 }
 
-void compare(const Json& page, const std::vector<Json>& native, const char* what,
+// The first difference, if there is one.
+void compare(const Json& page, const std::vector<Json>& native, const std::string& what,
              std::set<std::string>& faults) {
   for (std::size_t i = 0; i < native.size(); ++i)
-    for (const char* field : {"error", "translation", "losses", "weights"})
-      if (page[i].value(field, Json()) != native[i].value(field, Json()))
-        faults.insert(fmt::format("{}: the page says {:.120}, the native program {:.120}", what,
-                                  page[i].value(field, Json()).dump(),
-                                  native[i].value(field, Json()).dump()));
+    for (const char* field : {"error", "translation", "losses", "weights", "words", "way"}) {
+      const Json ours = page[i].value(field, Json()), theirs = native[i].value(field, Json());
+      if (ours == theirs) continue;
+      faults.insert(fmt::format("{}: {} is {:.120} on the page, {:.120} in the native program", what, field,
+                                ours.dump(), theirs.dump()));
+      return;
+    }
+}
+
+// Gives the page a file as a reader does: dropped in the middle of the window, or chosen in its file picker.
+void drop(Chromium& browser, const fs::path& file) {
+  const Json data = {{"items", Json::array()}, {"files", {file.string()}}, {"dragOperationsMask", 1}};
+  for (const char* type : {"dragEnter", "dragOver", "drop"})
+    browser.call("Input.dispatchDragEvent", {{"type", type}, {"x", 300}, {"y", 300}, {"data", data}});
+}
+void pick(Chromium& browser, const fs::path& file) {
+  const Json input =
+      browser.call("Runtime.evaluate", {{"expression", "document.querySelector('.models input')"}});
+  browser.call("DOM.setFileInputFiles",
+               {{"files", {file.string()}}, {"objectId", input["result"]["objectId"]}});
+}
+
+// The weights in `from`, but the first matrix lies on its side.
+void write_turned(const fs::path& from, const fs::path& to) {
+  const SafetensorsFile file = SafetensorsFile::open(from);
+  std::vector<ArrayView> arrays;
+  bool turned = false;
+  for (const std::string& name : file.names()) {
+    const Shape shape = file.shape(name);
+    const bool turn = !turned && shape.rank() == 2 && shape[0] != shape[1];
+    turned = turned || turn;
+    arrays.push_back({name, turn ? Shape{shape[1], shape[0]} : shape, file.in_place(name, shape)});
+  }
+  write_safetensors(to, arrays, with_checksum(arrays, file.metadata()));
+}
+
+// Weights that the native program has trained and saved: the page translates with them as it does. A file that
+// is no such thing gets one line on the page, and the model stays.
+void check_files(Chromium& browser, const fs::path& folder, std::set<std::string>& faults) {
+  const fs::path good = folder / "native.safetensors", text = folder / "text.safetensors",
+                 half = folder / "half.safetensors", turned = folder / "turned.safetensors";
+  Json requests = {{{"do", "start"}, {"seed", 5}, {"pairs", 3000}, {"steps", 40}},
+                   {{"do", "train"}, {"steps", 40}},
+                   {{"do", "save"}, {"path", good.string()}},
+                   {{"do", "weights"}}};
+  for (const Json& request : translations()) requests.push_back(request);
+  std::vector<Json> answers = native(requests, folder);
+  answers.erase(answers.begin(), answers.begin() + 3);
+  requests.erase(requests.begin(), requests.begin() + 3);
+  const std::string bytes = read_file(good);
+  write_file_atomically(text, {"Le chat dort.\n"});
+  write_file_atomically(half, {bytes.substr(0, bytes.size() / 2)});
+  write_turned(good, turned);
+
+  for (const auto give : {drop, pick}) {
+    const char* how = give == drop ? "a dropped file" : "a chosen file";
+    const Json other = {{{"do", "start"}, {"seed", 6}, {"pairs", 300}}};
+    live(browser, other);
+    give(browser, good);
+    const std::string shown = browser.evaluate(
+        fmt::format("{}({})", wait_for_translation, answers[1]["translation"].dump()), patience);
+    if (!shown.empty()) faults.insert(fmt::format("{}: {}", how, shown));
+    compare(live(browser, requests), answers, how, faults);
+    for (const auto& [wrong, why] : {std::pair(text, "not a safetensors file"), std::pair(half, "truncated"),
+                                     std::pair(turned, "shape")}) {
+      give(browser, wrong);
+      const std::string said = browser.evaluate(
+          fmt::format("{}({})", wait_for_file_problem, Json(wrong.filename()).dump()), patience);
+      if (said.find(why) == said.npos)
+        faults.insert(fmt::format("{}, {}: the page says \"{}\"", how, wrong.filename().string(), said));
+      compare(live(browser, requests), answers, "after " + wrong.filename().string(), faults);
+    }
+  }
+  for (const fs::path& file : {good, text, half, turned}) fs::remove(file);
 }
 
 }  // namespace
@@ -83,8 +156,9 @@ std::set<std::string> check_live_page(Chromium& browser, const fs::path& root) {
   std::set<std::string> faults;
   const fs::path folder = root / "pages", weights = root / "13_translator" / "en-fr.safetensors";
   const bool embedded = browser.evaluate("live.ready.then(() => live.set.model === 'en-fr')", patience);
-  for (const std::string fault : browser.evaluate(fmt::format("{}()", use_live_page), patience))
-    faults.insert(fault);
+  const Json used = browser.evaluate(fmt::format("{}()", use_live_page), patience);
+  for (const std::string fault : used["faults"]) faults.insert(fault);
+  fmt::print("The live page translates, with all its maps, in {:.0f} ms\n", used["quickest"].get<double>());
 
   if (embedded) {
     Json requests = translations(), theirs = requests;
@@ -113,6 +187,7 @@ std::set<std::string> check_live_page(Chromium& browser, const fs::path& root) {
     if (loaded[1 + i].value("translation", "") != trained[3 + i].value("translation", "-"))
       faults.insert(fmt::format("weights saved by the page translate {} differently in the native program",
                                 sentences[i]));
+  check_files(browser, folder, faults);
   return faults;
 }
 

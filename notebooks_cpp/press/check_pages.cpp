@@ -137,6 +137,8 @@ void check_width(Chromium& browser, VisitedPage& page, const Window& window) {
     faults.insert(fmt::format("is {} pixels wide in a window of {}: {} sticks out", found["width"].get<int>(),
                               window.width, found["element"].get<std::string>()));
   for (const std::string fault : browser.evaluate(fmt::format("{}()", read_prose))) faults.insert(fault);
+  if (browser.evaluate(fmt::format("{}()", read_search)))
+    faults.insert("the results of a search are cut off, or not there");
 }
 
 void check_colours(Chromium& browser, VisitedPage& page, const fs::path& picture) {

@@ -67,6 +67,21 @@ constexpr const char* read_prose = R"((() => {
   return [...faults];
 }))";
 
+// () -> whether the results of a search are cut off.
+constexpr const char* read_search = R"((async () => {
+  const search = document.querySelector('.search input'), list = document.querySelector('.search ol');
+  if (!search) return false;
+  const type = async words => {
+    search.value = words;
+    search.dispatchEvent(new Event('input'));
+    for (let i = 0; i < 100 && list.hidden === !!words; ++i) await new Promise(done => setTimeout(done, 30));
+  };
+  await type('attention');
+  const box = list.getBoundingClientRect(), cut = box.left < 0 || box.right > innerWidth || !box.width;
+  await type('');
+  return cut;
+}))";
+
 // () -> what does not answer: it does what a reader would, with pointer and keys, and says what fails.
 constexpr const char* use_page = R"((async () => {
   const faults = [], all = (selector, from = document) => [...from.querySelectorAll(selector)];

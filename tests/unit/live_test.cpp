@@ -96,6 +96,31 @@ TEST_CASE("the switches of the live engine switch, and switch back") {
   CHECK(weights(after({{"heads", 4}}), "cross").size() == 2 * weights(plain, "cross").size());
 }
 
+TEST_CASE("the way of a word adds up, and ends where the model ends") {
+  Asked ask;
+  ask(start);
+  Value request = translate;
+  request["word"] = 2;
+  const Value answer = ask(request), &way = answer["way"];
+  CHECK(answer["word"] == 1);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    names.push_back(way[i]["name"]);
+    for (std::size_t c = 0; i > 0 && c < way[i]["state"].size(); ++c)
+      CHECK(way[i]["state"][c].get<double>() ==
+            doctest::Approx(way[i - 1]["state"][c].get<double>() + way[i]["added"][c].get<double>()));
+  }
+  CHECK(names == std::vector<std::string>{"embedding", "decoder", "cross", "feed_forward"});
+  CHECK(way[3]["guess"] == answer["words"][1]);
+  CHECK(way[2]["guess"] != answer["words"][1]);
+  CHECK(way[3]["neurons"].size() == 128);
+  for (const Value& neuron : way[3]["neurons"]) CHECK(neuron >= 0);
+  request["word"] = 99;
+  CHECK(ask(request)["word"] == answer["words"].size() - 1);
+  request["word"] = 0;
+  CHECK(ask(request).contains("error"));
+}
+
 TEST_CASE("the live engine's gradients, beam and samples") {
   Asked ask;
   ask(start);

@@ -204,6 +204,27 @@ TEST_CASE("every attention map is recorded, with its label and gradient, and rec
   });
 }
 
+TEST_CASE("the residual stream is recorded: each state is the last one and what was added") {
+  with_every_model([](const Transformer& model) {
+    const TwoPairs batch;
+    const Memory memory = model.encode(batch.source);
+    ResidualStream stream;
+    const Tensor logits = model.decode(batch.target, memory, {.stream = &stream});
+    const std::vector<std::pair<std::string, Index>> expected{
+        {"embedding", 0}, {"decoder", 0}, {"cross", 0},       {"feed_forward", 0},
+        {"decoder", 1},   {"cross", 1},   {"feed_forward", 1}};
+    REQUIRE(stream.size() == expected.size());
+    for (Index i = 0; i < std::ssize(expected); ++i) {
+      CHECK(stream[i].name == expected[i].first);
+      CHECK(stream[i].layer == expected[i].second);
+      if (i > 0 && model.config.pre_norm)
+        check_close(stream[i].state, stream[i - 1].state + stream[i].added, 0);
+    }
+    const Norm& last = model.decoder.final_norm;
+    check_close(model.logits(last.gain ? last(stream.back().state) : stream.back().state), logits, 0);
+  });
+}
+
 TEST_CASE("with its causal mask off a decoder sees the future") {
   Rng rng(1);
   Transformer model(small_config(), rng);

@@ -108,7 +108,7 @@
     return element("label", {}, `${name} `, select);
   };
   const controls = (...parts) => element("div", { className: "controls" }, ...parts);
-  const stepper = (count, show, changed) => {  // back, slider, forward
+  const stepper = (count, show, changed) => {  // back, forward, slider
     let at = 0;
     const input = slider("step", { min: 0, max: count - 1, step: 1, value: 0 }, show, value => changed(at = value));
     const move = by => {
@@ -121,7 +121,7 @@
       made.setAttribute("aria-label", label);
       return made;
     };
-    return controls(button("◀", "One step back", -1), input, button("▶", "One step on", 1));
+    return controls(button("◀", "One step back", -1), button("▶", "One step on", 1), input);  // on a phone the slider goes below
   };
 
   const figures = {
@@ -211,7 +211,7 @@
           element("em", { textContent: on_best.has(node.i) ? "kept, and the best in the end" : node.kept ? node.ended ? "kept, finished" : "kept" : "dropped" }))));
       };
       draw(0);
-      return [element("p", { className: "soft", textContent: `${source}: a beam of ${width}. Each number is the log-probability of the whole beginning.` }),
+      return [element("p", { className: "soft", textContent: `“${source}” with a beam of ${width}. Each number is the log-probability of the whole beginning.` }),
         stepper(depth, step => `word ${step + 1} of ${depth}`, draw), list];
     },
 
@@ -220,7 +220,7 @@
       const row = (name, step, kind) => [element("b", { textContent: name }),
         ...tokens.map((token, i) => element("span", { className: i > step ? "" : kind(i, step), textContent: token }))];
       const draw = step => {
-        table.style.gridTemplateColumns = `max-content repeat(${tokens.length}, minmax(2.4rem, max-content))`;
+        table.style.gridTemplateColumns = `max-content repeat(${tokens.length}, max-content)`;
         table.replaceChildren(...row("query", step, (i, now) => i === now ? "new" : ""),
           ...row("keys", step, (i, now) => i === now ? "new" : "kept"), ...row("values", step, (i, now) => i === now ? "new" : "kept"));
         const count = step + 1, kept = 2 * layers * count * size;
