@@ -110,8 +110,8 @@ void write_turned(const fs::path& from, const fs::path& to) {
   write_safetensors(to, arrays, with_checksum(arrays, file.metadata()));
 }
 
-// Weights that the native program has trained and saved: the page translates with them as it does. A file that
-// is no such thing gets one line on the page, and the model stays.
+// Weights that the native program has trained and saved: the page translates with them as it does. A wrong
+// file gets one line on the page, and the model stays.
 void check_files(Chromium& browser, const fs::path& folder, std::set<std::string>& faults) {
   const fs::path good = folder / "native.safetensors", text = folder / "text.safetensors",
                  half = folder / "half.safetensors", turned = folder / "turned.safetensors";
