@@ -14,12 +14,14 @@ ifneq ($(filter $(VARIANT),tsan),)
   CXX := clang++
 endif
 CPPFLAGS := -I. -MMD -MP
-CXXFLAGS := -std=c++20 -O1 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp
+CXXFLAGS := -std=c++20 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp
+GCC      := $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),,yes)
 # g++ 12 takes "a" + std::string for overlapping memory: not ours, and not true.
-CXXFLAGS += $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),,-Wno-restrict)
+CXXFLAGS += $(if $(GCC),-Wno-restrict)
 LDLIBS   := -lfmt -lutf8proc
-# What the numbers go through is worth the optimizer's time, which is most of a fresh build's. The rest is -O1.
-HOT := -O3
+# What the numbers go through, core/, is worth the optimizer's time. The rest is -O1.
+OPTIMIZE := -O1
+HOT      := -O3
 ifeq ($(VARIANT),double)
   CPPFLAGS += -DATTN_DOUBLE
 endif
@@ -42,8 +44,18 @@ ifneq ($(filter x86_64%,$(shell uname -m)),)
   TARGETS := baseline v3 v4
 endif
 TARGETS ?= baseline
+# Where there are the others, this one is for processors from before 2013.
+TARGET_FLAGS_baseline := $(if $(filter v3,$(TARGETS)),-O1)
 TARGET_FLAGS_v3 := -march=x86-64-v3
 TARGET_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
+
+# g++ parses the headers of the standard library and of fmt once and not for every source, which is half of a build.
+# What is precompiled serves one level of optimization.
+H       := $(if $(filter double,$(VARIANT)),build/obj,$(O))
+HEADERS := $(if $(GCC),$(patsubst -%,$(H)/%/standard.hpp.gch,$(sort $(OPTIMIZE) $(HOT))))
+COMPILE  = $(CXX) $(CPPFLAGS) $(if $(GCC),-include $(H)/$(OPTIMIZE:-%=%)/standard.hpp) $(CXXFLAGS) $(OPTIMIZE)
+# By default ccache leaves alone what is compiled with precompiled headers.
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 # What a program is made of follows from what its sources include, see .ci/needs.
 SOURCES := $(shell find -H core nn optim lessons notebooks_cpp tests -name '*.[ch]pp')
@@ -60,7 +72,7 @@ objects     = $(call objects_of,$(filter-out core/kernels/%,$(NEEDS_$(1)))) \
 
 LIB_SOURCES    := $(sort $(wildcard core/*.cpp core/viz/*.cpp nn/*.cpp nn/text/*.cpp optim/*.cpp))
 KERNEL_SOURCES := $(sort $(wildcard core/kernels/*.cpp))
-KERNEL_OBJECTS := $(foreach t,$(TARGETS),$(KERNEL_SOURCES:%.cpp=$(O)/%.$(t).o))
+KERNEL_OBJECTS := $(TARGETS:%=$(O)/core/kernels.%.o)
 LIB_OBJECTS    := $(call objects_of,$(LIB_SOURCES)) $(KERNEL_OBJECTS)
 LIB            := $(B)/libattn.a
 PRESS_SOURCES  := $(filter-out %main.cpp,$(sort $(wildcard notebooks_cpp/press/*.cpp)))
@@ -124,19 +136,29 @@ build-all: $(LIB) $(B)/tests/unit $(LESSONS) build/gallery build/coach $(GRADING
 # --- the library ---
 # It converts between numbers only where it says so. Signs may change: Index, which is signed, also indexes the containers
 # of the standard library.
+$(H)/%/standard.hpp.gch: .ci/standard.hpp | build/packages.ok
+	@mkdir -p $(@D)
+	@cp $< $(@:.gch=)
+	$(CXX) $(CXXFLAGS) -$* -x c++-header $< -o $@
+
 define object_rules
-$(1)/%.o: %.cpp | build/packages.ok
+$(1)/%.o: %.cpp | build/packages.ok $$(HEADERS)
 	@mkdir -p $$(@D)
-	$$(CXX) $$(CPPFLAGS) $$(CXXFLAGS) -c $$< -o $$@
-$(1)/core/%.o $(1)/nn/%.o $(1)/optim/%.o: CXXFLAGS += $$(HOT) -Wconversion -Wno-sign-conversion
-$(1)/core/viz/%.o: CXXFLAGS += -O1
+	$$(COMPILE) -c $$< -o $$@
+$(1)/core/%.o $(1)/nn/%.o $(1)/optim/%.o: CXXFLAGS += -Wconversion -Wno-sign-conversion
+$(1)/core/%.o: OPTIMIZE := $$(HOT)
+$(1)/core/viz/%.o $(addprefix $(1)/core/,atomic_file.o base64.o print.o text.o): OPTIMIZE := -O1
 endef
 $(foreach o,$(O) $(if $(SHARED),build/obj),$(eval $(call object_rules,$(o))))
 
+# The kernels are one source to the compiler, which so reads the intrinsics once for each instruction set.
+build/kernels.cpp: $(KERNEL_SOURCES)
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $^ >$@
 define kernel_rule
-$(O)/core/kernels/%.$(1).o: core/kernels/%.cpp | build/packages.ok
+$(O)/core/kernels.$(1).o: build/kernels.cpp | build/packages.ok
 	@mkdir -p $$(@D)
-	$$(CXX) $$(CPPFLAGS) $$(CXXFLAGS) -DATTN_TARGET=$(1) $$(TARGET_FLAGS_$(1)) -c $$< -o $$@
+	$$(CXX) $$(CPPFLAGS) $$(CXXFLAGS) $$(HOT) -DATTN_TARGET=$(1) $$(TARGET_FLAGS_$(1)) -c $$< -o $$@
 endef
 $(foreach t,$(TARGETS),$(eval $(call kernel_rule,$(t))))
 
@@ -199,21 +221,20 @@ tsan: build/packages.ok  ## the tests under ThreadSanitizer (clang++, libomp wit
 	  OMP_TOOL_LIBRARIES=$$(clang++ -print-resource-dir)/../../libarcher.so tests/run build/tsan/tests/unit
 
 # --- lessons: compiled with their prose as calls, see lessons/support/prose.hpp ---
-build/make_prose: lessons/support/prose_main.cpp lessons/support/prose.cpp lessons/support/prose.hpp | build/packages.ok
-	@mkdir -p $(@D)
-	$(CXX) -I. -std=c++20 -O1 $(filter %.cpp,$^) -lfmt -o $@
+build/make_prose: $(call objects,lessons/support/prose_main.cpp)
+	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 $(LESSON_NAMES:%=$(B)/prose/%.cpp): $(B)/prose/%.cpp: lessons/%/lesson.cpp build/make_prose
 	@mkdir -p $(@D)
 	@build/make_prose $< $@
-$(LESSON_NAMES:%=$(O)/lessons/%/lesson.o): $(O)/lessons/%/lesson.o: $(B)/prose/%.cpp
+$(LESSON_NAMES:%=$(O)/lessons/%/lesson.o): $(O)/lessons/%/lesson.o: $(B)/prose/%.cpp | $(HEADERS)
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
+	$(COMPILE) -c $< -o $@
 $(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): $(call objects,lessons/$(l)/lesson.cpp)))
 $(LESSONS):
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 # Lesson 03 measures its own loops.
-$(O)/lessons/03_fast_matmul/%.o: CXXFLAGS += $(HOT)
+$(O)/lessons/03_fast_matmul/%.o: OPTIMIZE := $(HOT)
 
 .PHONY: lessons gallery readme-pictures $(LESSON_NUMBERS)
 NN:  ## build and run lesson NN, for example `make 06 ARGS="--seed 2"`
@@ -258,7 +279,7 @@ ifneq ($(filter bench%,$(MAKECMDGOALS)),)
     TORCH_LIBS := -ltorch -ltorch_cpu -lc10
   endif
 endif
-$(O)/tests/bench/%.o: CXXFLAGS += $(HOT)
+$(O)/tests/bench/%.o: OPTIMIZE := $(HOT)
 $(O)/tests/bench/gemm_bench.o: CPPFLAGS += $(GEMM_PEERS)
 $(O)/tests/bench/torch_peer.o $(O)/tests/bench/model_bench.o $(O)/tests/bench/overhead_bench.o: CPPFLAGS += $(TORCH_PEER)
 BENCHES := $(patsubst %,build/tests/bench/%,gemm_bench model_bench overhead_bench growth_bench ranks_bench report)

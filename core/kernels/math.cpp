@@ -67,7 +67,7 @@ real dot(Index n, const real* x, const real* y) {
 }
 
 // max_over passes over NaNs, so they are looked for separately.
-real max(Index n, const real* x) {
+real largest(Index n, const real* x) {
   ivec is_nan = {};
   over(n, [&](Index i, auto part) {
     const vec v = part.load(x + i);
@@ -139,7 +139,7 @@ MathKernels math_kernels() {
           .axpy = axpy,
           .sum = sum,
           .dot = dot,
-          .max = max,
+          .max = largest,
           .dropout = dropout,
           .dropout_backward = dropout_backward,
           .burn = burn};

@@ -130,18 +130,14 @@ struct Part {
     return _mm256_maskload_ps(p, (__m256i)inside);
 #else
     vec x = {};
-    for (int i = 0; i < lanes; ++i) {
-      if (i < count) x[i] = p[i];
-    }
-    return x;
+    for (int i = 0; i < lanes; ++i) x[i] = p[i < count ? i : 0];
+    return clear(x);
 #endif
   }
   ATTN_INLINE vec load(const std::int8_t* p) const {
     vec x = {};
-    for (int i = 0; i < lanes; ++i) {
-      if (i < count) x[i] = real(p[i]);
-    }
-    return x;
+    for (int i = 0; i < lanes; ++i) x[i] = real(p[i < count ? i : 0]);
+    return clear(x);
   }
   ATTN_INLINE vec load(const real* p, real fill) const {
 #if defined(__AVX512F__) && !defined(ATTN_DOUBLE)
@@ -160,9 +156,7 @@ struct Part {
 #elif defined(__AVX2__)
     _mm256_maskstore_ps(p, (__m256i)inside, x);
 #else
-    for (int i = 0; i < lanes; ++i) {
-      if (i < count) p[i] = x[i];
-    }
+    __builtin_memcpy(p, &x, std::size_t(count) * sizeof(real));
 #endif
   }
   ATTN_INLINE vec clear(const vec& x) const { return select(inside, x, vec{}); }

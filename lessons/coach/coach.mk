@@ -12,7 +12,7 @@ LEARNER_LIBS     := -lgrading -lfmt
 
 GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp)) nn/attention.cpp nn/linear.cpp \
                     nn/positions.cpp optim/schedule.cpp) \
-                  $(patsubst %.cpp,$(G)/%.baseline.o,$(KERNEL_SOURCES)) \
+                  $(G)/core/kernels.baseline.o \
                   $(patsubst %,$(G)/lessons/coach/%.o,answering crash examine facts grader input_facts judge \
                     length_facts part_facts position_facts run_answers sandbox self_check show source value verdict wire) \
                   $(G)/lessons/mine/table.o
@@ -24,7 +24,7 @@ $(G)/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_HAS_baseline -c $< -o $@
 
-$(G)/core/kernels/%.baseline.o: core/kernels/%.cpp
+$(G)/core/kernels.baseline.o: build/kernels.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_TARGET=baseline -c $< -o $@
 

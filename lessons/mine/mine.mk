@@ -44,10 +44,10 @@ MINE_OBJECTS   := $(patsubst %.cpp,$(O)/%.o,$(filter-out %main.cpp lessons/mine/
 $(MILESTONES:%=$(B)/prose/%.cpp): $(B)/prose/%.cpp: lessons/mine/%.cpp build/make_prose
 	@mkdir -p $(@D)
 	@build/make_prose $< $@
-$(MILESTONES:%=$(O)/lessons/mine/%.o): $(O)/lessons/mine/%.o: $(B)/prose/%.cpp
+$(MILESTONES:%=$(O)/lessons/mine/%.o): $(O)/lessons/mine/%.o: $(B)/prose/%.cpp | $(HEADERS)
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c $< -o $@
-$(O)/lessons/mine/ops.o: CXXFLAGS += -O2
+	$(COMPILE) -c $< -o $@
+$(O)/lessons/mine/ops.o: OPTIMIZE := $(HOT)
 # What a learner's file calls must be there, whether the milestone itself needs it or not.
 $(MILESTONES:%=$(M)/%): $(M)/%: $(O)/lessons/mine/%.o $(MINE_OBJECTS) $(LIB)
 	@mkdir -p $(@D)

@@ -35,7 +35,7 @@ bool opens_section(std::string_view line) {
          line.find("Lesson& lesson") != line.npos && line.find("const Lesson&") == line.npos;
 }
 
-std::string quoted(std::string_view text) {
+std::string string_literal(std::string_view text) {
   std::string literal = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') literal += '\\';
@@ -81,7 +81,7 @@ std::string program_of(std::string_view source, const std::string& name) {
     std::string calls;
     for (const Prose& block : blocks)
       if (block.said_on == number)
-        calls += fmt::format(" lesson.prose({}, {});", block.line, quoted(block.text));
+        calls += fmt::format(" lesson.prose({}, {});", block.line, string_literal(block.text));
     const bool at_function = opens_section(line);
     program += at_function ? fmt::format("{}{}\n", line, calls) : fmt::format("{}{}\n", calls, line);
   }

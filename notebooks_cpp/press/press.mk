@@ -13,9 +13,10 @@ build/press: $(O)/notebooks_cpp/press/main.o $(PRESS_OBJECTS) $(SUPPORT_OBJECTS)
 $(B)/notebooks/%.cpp: notebooks_cpp/%.cpp notebooks_cpp/press/percent.cpp | build/press
 	@mkdir -p $(@D)
 	@build/press tangle $< $@
-$(O)/notebooks/%.o: $(B)/notebooks/%.cpp
+$(O)/notebooks/%.o: OPTIMIZE := $(HOT)
+$(O)/notebooks/%.o: $(B)/notebooks/%.cpp | $(HEADERS)
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(HOT) -c $< -o $@
+	$(COMPILE) -c $< -o $@
 $(NOTEBOOKS): $(B)/notebooks/%: $(O)/notebooks/%.o $(NOTEBOOK_OBJECTS) $(LIB)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
