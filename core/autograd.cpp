@@ -1,6 +1,6 @@
 #include "core/autograd.hpp"
 
-#include <algorithm>      // fill, none_of, pop_heap, push_heap
+#include <algorithm>      // copy, fill, none_of, pop_heap, push_heap
 #include <cmath>          // isnan
 #include <optional>       // optional
 #include <unordered_map>  // unordered_map
@@ -181,11 +181,37 @@ void free_node(Node* node) {
 
 GradTarget grad_target(const Tensor& tensor) {
   auto& to = fields(tensor);
-  if (!to.grad) {
+  // Another tensor was handed the same gradient and has not used it yet.
+  const bool shared = to.node && to.has_grad && to.grad_storage->references > 1;
+  if (!to.grad || shared) {
+    const Counted<Storage> before = to.grad_storage;
     to.grad_storage = Storage::allocate(std::size_t(to.numel) * sizeof(real));
-    to.grad = to.grad_storage->data<real>();
+    const real* values = std::exchange(to.grad, to.grad_storage->data<real>());
+    if (shared) std::copy(values, values + to.numel, to.grad);
   }
   return {to.grad, std::exchange(to.has_grad, true)};
+}
+
+real* own_grad(const Tensor& output) {
+  const auto& of = fields(output);
+  return of.retains_grad || of.grad_storage->references > 1 ? nullptr : of.grad;
+}
+
+// A leaf keeps the buffer it has: an optimizer may look there.
+static bool takes_buffer(const Tensor& input) { return node_of(input) && !input.has_grad(); }
+
+static void hand_on_buffer(const Tensor& output, const Tensor& input) {
+  const auto& from = fields(output);
+  auto& to = fields(input);
+  to.grad_storage = from.grad_storage;
+  to.grad = from.grad;
+  to.has_grad = true;
+}
+
+GradTarget grad_target_over(const Tensor& output, const Tensor& input) {
+  if (!own_grad(output) || !takes_buffer(input)) return grad_target(input);
+  hand_on_buffer(output, input);
+  return {fields(input).grad, false};
 }
 
 real* zeroed_grad(const Tensor& tensor) {
@@ -195,16 +221,8 @@ real* zeroed_grad(const Tensor& tensor) {
 }
 
 void pass_grad(const Tensor& output, const Tensor& input) {
-  auto &from = fields(output), &to = fields(input);
-  // A leaf keeps the buffer it has: an optimizer may look there.
-  if (!from.retains_grad && from.grad_storage->references == 1 && to.node && !to.has_grad) {
-    input.zero_grad();
-    std::swap(from.grad_storage, to.grad_storage);
-    std::swap(from.grad, to.grad);
-    std::swap(from.has_grad, to.has_grad);
-    return;
-  }
-  const real* gradient = from.grad;
+  if (takes_buffer(input)) return hand_on_buffer(output, input);
+  const real* gradient = grad_data(output);
   add_grad(input, [gradient](Index i) { return gradient[i]; });
 }
 

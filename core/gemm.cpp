@@ -123,9 +123,9 @@ Plan make_plan(const Product& p, int threads) {
   Plan plan;
   // A copy must pay for itself: by being read often, and from nearer or in a better order than the original.
   plan.pack_a = p.A.transposed && p.n() >= 8 * kernel.tile_n && p.k() * p.A.stride > 100'000;
-  const bool read_seldom = p.m() <= 128 && p.B.stride <= 1024;
-  plan.pack_b = p.B.transposed ||
-                (p.A.transposed ? p.k() * p.n() > 8192 : !read_seldom && p.k() * p.n() > near_elements());
+  const bool read_seldom = p.m() <= 128 && p.B.stride <= 1024, is_panel = p.B.stride == kernel.tile_n;
+  plan.pack_b = p.B.transposed || (p.A.transposed ? !is_panel && p.k() * p.n() > 8192
+                                                  : !read_seldom && p.k() * p.n() > near_elements());
   plan.block_m = even_piece(p.m(), max_block_m, kernel.tile_m);
   plan.block_n = even_piece(p.n(), max_block_n, kernel.tile_n);
   plan.block_k = even_piece(p.k(), kernel.block_k, 8);

@@ -118,8 +118,15 @@ void add_grad(const Tensor& tensor, const Function& function) {
   });
 }
 
-// Passes the gradient of `output` on to `input` as it is; without a copy where nobody else needs it. It must
-// be the last use of the output's gradient.
+// Passes the gradient of `output` on to `input` as it is. It is copied only if something is added to it while
+// another tensor still needs it as it was.
 void pass_grad(const Tensor& output, const Tensor& input);
+
+// The gradient of `output`, to write over: null if it is not the function's alone.
+real* own_grad(const Tensor& output);
+
+// Where the gradient of `input` goes when element i of it comes from element i of the output's gradient alone:
+// over that one, where both allow it. Then nothing is allocated, and what is read is what is written.
+GradTarget grad_target_over(const Tensor& output, const Tensor& input);
 
 }  // namespace attn

@@ -143,9 +143,8 @@ Tensor add(const Tensor& a, const Tensor& b) {
     kernels().add(end - begin, a.data() + begin, b.data() + begin, out.data() + begin);
   });
   return record(out, "add", {a, b}, [a, b](const Tensor& out) {
-    const real* g = grad_data(out);
-    if (a.needs_grad() && b.needs_grad()) add_grad(b, [g](Index i) { return g[i]; });
-    pass_grad(out, a.needs_grad() ? a : b);
+    if (a.needs_grad()) pass_grad(out, a);
+    if (b.needs_grad()) pass_grad(out, b);
   });
 }
 
@@ -212,7 +211,7 @@ Tensor activate(const Tensor& x, Activation activation) {
     kernels().activate(activation, end - begin, x.data() + begin, y.data() + begin);
   });
   return record(y, activation_names[int(activation)], {x}, [x, activation](const Tensor& y) {
-    const GradTarget target = grad_target(x);
+    const GradTarget target = grad_target_over(y, x);
     const real *from = x.data(), *to = y.data(), *g = grad_data(y);
     parallel_for(x.numel(), elementwise_grain, [&](Index begin, Index end) {
       kernels().activate_backward(activation, end - begin, {from + begin, to + begin}, g + begin,

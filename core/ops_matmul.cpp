@@ -112,14 +112,16 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   return record(y, "linear", {x, weight, bias}, [=](const Tensor& y) {
     const real* dy = grad_data(y);
     const Index size = activation == Activation::none ? 0 : rows * out;
-    Scratch<real> scratch(size);
+    real* own = own_grad(y);
+    Scratch<real> scratch(own ? 0 : size);
     if (size > 0) {
       const real* inputs = before ? before.data() : y.data();
+      real* to = own ? own : scratch.data();
       parallel_for(size, elementwise_grain, [&](Index begin, Index end) {
         kernels().activate_backward(activation, end - begin, {inputs + begin, y.data() + begin},
-                                    grad_data(y) + begin, {scratch.data() + begin, false});
+                                    grad_data(y) + begin, {to + begin, false});
       });
-      dy = scratch.data();
+      dy = to;
     }
     const ConstMatrix X{x.data(), rows, in}, W{weight.data(), out, in}, dY{dy, rows, out};
     if (x.needs_grad()) gemm(dY, W, gradient(x, rows, in));

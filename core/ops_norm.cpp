@@ -94,7 +94,7 @@ Tensor dropout(const Tensor& x, real p, Rng& rng) {
     kernels().dropout(end - begin, part, x.data() + begin, y.data() + begin);
   });
   return record(y, "dropout", {x}, [x, scale = all.scale](const Tensor& y) {
-    const GradTarget dx = grad_target(x);
+    const GradTarget dx = grad_target_over(y, x);
     parallel_for(y.numel(), elementwise_grain, [&](Index begin, Index end) {
       kernels().dropout_backward(end - begin, scale, y.data() + begin, grad_data(y) + begin, dx.from(begin));
     });

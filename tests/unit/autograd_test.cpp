@@ -305,6 +305,26 @@ TEST_CASE("a gradient handed on as it is may be wanted by two, and neither spoil
   CHECK(b.grad().values() == Values{8, 12});
 }
 
+TEST_CASE("what adds to a gradient handed on to two does not add to the other's") {
+  const Tensor x = tensor({1, 2}).requires_grad();
+  const Tensor q = x * 10, p = x * 1;
+  const Tensor later = p * 3;    // younger than q: it adds to p's gradient before q has used its own
+  backward(sum(p + q + later));  // 1 from p, 10 from q, 3 from later
+  CHECK(x.grad().values() == Values{14, 14});
+}
+
+TEST_CASE("a gradient written over another is that of the values, and a retained one stays") {
+  const auto gradients = [](bool retain) {
+    const Tensor x = tensor({-1, 2}).requires_grad(), w = tensor({{1, 2}, {3, 4}}).requires_grad();
+    Tensor y = linear(x, w, {}, Activation::relu), z = tanh(y);  // each may write over the one after it
+    if (retain) y.retain_grad(), z.retain_grad();
+    backward(sum(z * z));
+    if (retain) CHECK(z.grad()(1) == doctest::Approx(2 * double(z(1))));
+    return std::make_pair(x.grad().values(), w.grad().values());
+  };
+  CHECK(gradients(false) == gradients(true));
+}
+
 TEST_CASE("nothing is recorded while a NoGrad is alive") {
   Tensor x = ones({2}).requires_grad();
   CHECK(grad_enabled());
