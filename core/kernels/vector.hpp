@@ -21,6 +21,7 @@
 #include <immintrin.h>  // what vector types cannot express: masked loads and stores, max, wide products
 #endif
 
+#include <cstddef>  // size_t
 #include <cstdint>  // int32_t, int64_t, uint32_t, uint64_t
 #include <utility>  // integer_sequence
 
