@@ -9,10 +9,17 @@ namespace {
 // Where A[i][p] of a tile lies.
 enum class Layout { rows, columns };  // a[i * stride + p], a[p * stride + i]
 
+// Note [Reading ahead]
+// A transposed A is read across its rows: a few elements of each, far apart in memory, which no CPU foresees.
+// So each tile also asks for a cache line of each row to the right of this block, which the next block needs:
+// it moves into the second-level cache while there is time.
+constexpr Index line = 64 / sizeof(real);  // elements in a cache line
+
 // What a tile works on: alpha, add and bias are those of GemmOptions.
 struct Tile {
   Index k;
   const real *a, *b;
+  const real* ahead;  // of the next block of a transposed A
   Index a_stride, b_stride;
   real* c;
   Index ldc;
@@ -26,7 +33,7 @@ struct Tile {
 template <int R, int V, Layout layout, bool part>
 void multiply_tile(const Tile& t) {
   vec sum[R][V] = {};
-  const real *a = t.a, *b = t.b;
+  const real *a = t.a, *b = t.b, *ahead = t.ahead;
   real* const c = t.c;
   const Index k = t.k, a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc;
   const Part edge(t.last);
@@ -37,6 +44,10 @@ void multiply_tile(const Tile& t) {
   }
 #pragma GCC unroll 4
   for (Index p = 0; p < k; ++p) {
+    if (layout == Layout::columns) {  // See Note [Reading ahead].
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += a_stride;
+    }
     vec row[V];
 #pragma GCC unroll 5
     for (int v = 0; v < V; ++v) {
@@ -117,6 +128,7 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
       rows = next_tile(c.rows - i, most);
       t.a = a_data + i * a_step;
       t.a_stride = a.packed ? rows : a.matrix.stride;
+      t.ahead = a_data + c.rows + i / tile_m * line;
       t.c = c.data + i * c.stride + j;
       functions[rows - 1](t);
     }
