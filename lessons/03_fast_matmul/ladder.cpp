@@ -69,7 +69,7 @@ std::vector<MemoryLevel> memory_levels(Index most) {
     };
     const Index size = Index(std::strtol(read("/size").c_str(), nullptr, 10)) << 10;  // "512K"
     if (size <= last || read("/type") == "Instruction") continue;
-    levels.push_back({"L" + read("/level"), size / 2});
+    levels.push_back({fmt::format("L{}", read("/level")), size / 2});
     last = size;
   }
   const Index large = std::clamp<Index>(4 * last, 128 << 20, most);

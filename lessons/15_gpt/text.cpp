@@ -27,11 +27,9 @@ std::string read_text(const std::string& path) {
 }  // namespace
 
 Text load_text(const std::string& path, Index stories, std::uint64_t seed) {
-  std::string all;
+  std::string all = path.empty() ? "" : read_text(path);
   if (path.empty())
     for (const std::string& story : small_stories(stories, seed)) all += story + "\n";
-  else
-    all = read_text(path);
   Text text{CharacterVocabulary::learn({all}), {}, {}, {}, "Anna had a ", !path.empty()};
   const std::vector<int> ids = text.vocabulary.encode(all);
   const auto cut = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() * 9 / 10);
