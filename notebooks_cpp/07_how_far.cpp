@@ -49,8 +49,7 @@ double seconds_of(const Work& work) {  // the best of several: the least disturb
 
 // %% [markdown]
 // A GPT to train, with few tokens for its size, so that messages matter. A batch has four shards, and
-// each shard is one text. The prices: the gradient of a shard, the handling of its numbers in the sum,
-// the update.
+// each shard is one text. The prices: the gradient of a shard, the sum of all shards, the update.
 
 // %%
 constexpr Index shards = 4, length = 64, vocabulary = 256;
@@ -71,10 +70,10 @@ void gradient_of_a_shard(const Gpt& model, Rng& rng) {
   backward(cross_entropy(model(tokens), targets));
 }
 
-struct Prices {
-  double shard = 0;              // seconds for the gradient of a shard
-  double add = 0, update = 0;    // seconds per number: into a sum, and by Adam
-  double latency = 0, byte = 0;  // seconds per message, and per byte of it
+struct Prices {                  // in seconds
+  double shard = 0;              // the gradient of a shard
+  double sum = 0, update = 0;    // adding up all shards, and Adam's step, on one rank
+  double latency = 0, byte = 0;  // a message, and each byte of it
 };
 
 // %% [markdown]
@@ -113,13 +112,13 @@ Prices measure_prices() {
     gradient_of_a_shard(model, rng);
     adam.step(1e-3);
   });
-  prices.update = std::max(0.0, with_update - prices.shard) / double(n);
+  prices.update = std::max(0.0, with_update - prices.shard);
   std::vector<real> numbers(std::size_t(n), 1);
   ShardSum sum(alone(), shards, n);
-  prices.add = seconds_of([&] {
+  prices.sum = seconds_of([&] {
     for (Index s = 0; s < shards; ++s) sum.add(s, numbers.data());
     sum.finish(numbers.data());
-  }) / double(n * (shards + 1));
+  });
   prices.latency = message_seconds(8);
   prices.byte = (message_seconds(1 << 20) - prices.latency) / double(1 << 20);
   return prices;
@@ -169,30 +168,28 @@ const double rate = shard_flop / prices.shard;
 fmt::print("{} parameters, {} tokens per shard\n", grouped(Index(n)), length);
 fmt::print("gradient of a shard   {:8.3f} ms  ({:.0f} GFLOP/s on one core)\n", 1e3 * prices.shard,
            1e-9 * rate);
-fmt::print("into the sum          {:8.3f} ns per number\n", 1e9 * prices.add);
-fmt::print("update by Adam        {:8.3f} ns per number\n", 1e9 * prices.update);
+fmt::print("sum of {} shards       {:8.3f} ms\n", shards, 1e3 * prices.sum);
+fmt::print("update by Adam        {:8.3f} ms\n", 1e3 * prices.update);
 fmt::print("message               {:8.3f} µs, and {:.1f} GB per second\n", 1e6 * prices.latency,
            1e-9 / prices.byte);
 
 // %% [markdown]
 // ## The bill
 //
-// With $S$ shards, $N$ ranks and $n$ parameters of 4 bytes, a rank computes $S/N$ gradients, puts them into
-// the sum and adds its $N$th part of everybody's, sends and receives $2 (N - 1)$ messages of an $N$th of
-// the gradient, and updates all parameters:
+// With $S$ shards, $N$ ranks and $n$ parameters of 4 bytes, a rank computes $S/N$ gradients and does an $N$th
+// of the additions, sends and receives $2 (N - 1)$ messages of an $N$th of the gradient, and updates all
+// parameters:
 //
-// $$T(N) = \frac{S}{N} t_{shard} + a n \left(\frac{S}{N} + 1\right) + 2 (N - 1) \left(\alpha + \frac{4 n}{N} \beta\right) + u n$$
+// $$T(N) = \frac{S \, t_{shard} + t_{sum}}{N} + 2 (N - 1) \left(\alpha + \frac{4 n}{N} \beta\right) + t_{update}$$
 //
-// Here $a$ is the price of a number in the sum, $u$ of one in the update, $\alpha$ of a message and
-// $\beta$ of a byte. Does it hold? Below is the processor time per step of the busiest rank, the best of
+// Here $\alpha$ is the price of a message and $\beta$ that of a byte. Does it hold? Below is the processor time per step of the busiest rank, the best of
 // several; the prices are measured again beside it, because a machine that others use changes from minute to
 // minute:
 
 // %%
 const auto bill = [&](double N, const Prices& p) {
   const double S = double(shards);
-  return S / N * p.shard + p.add * n * (S / N + 1) + 2 * (N - 1) * (p.latency + 4 * n / N * p.byte) +
-         p.update * n;
+  return (S * p.shard + p.sum) / N + 2 * (N - 1) * (p.latency + 4 * n / N * p.byte) + p.update;
 };
 viz::BarSeries predicted{.name = "predicted"}, measured{.name = "measured"};
 std::vector<std::string> names;

@@ -42,6 +42,7 @@ Rng shard_rng(std::uint64_t seed, Index step, Index shard);
 class ShardSum {
  public:
   ShardSum(Group& group, Index shards, Index n);
+  Index shards() const { return shards_; }
   Range mine() const { return mine_; }                        // the shards of this rank
   Range part() const { return parts_[group_.rank()]; }        // of the n numbers: what it adds up
   const std::vector<Range>& parts() const { return parts_; }  // of each rank
