@@ -2,8 +2,8 @@
 //
 //   model_bench [--threads N] [--seconds S] [words…]      only cases whose names hold one of the words
 //   model_bench --list                                    the names
-//   model_bench --memory ours|libtorch step-base           peak memory of three steps, in a process of its own
-//   model_bench --load DIR                                 seconds to load a published GPT, as a program does
+//   model_bench --memory ours|libtorch step-base          peak memory of three steps, in its own process
+//   model_bench --load DIR                                seconds to load a published GPT
 //
 // Lines: `ratio <case> <threads>t vs <peer>: 1.23`, above 1 means that we are faster; `peak <case>
 // <threads>t: 71%` is the share of the FMA peak that the matrix products of a step reach; `bandwidth <case>
