@@ -36,9 +36,14 @@ std::vector<std::string_view> split_at_spaces(std::string_view text) {
 std::string normalize_spaces(std::string_view text) {
   std::string normal;
   normal.reserve(text.size());
-  for (const std::string_view word : split_at_spaces(text)) {
-    if (!normal.empty()) normal += ' ';
-    normal += word;
+  bool after_space = false;
+  for (const Character& c : characters(text)) {
+    const bool space = kind(c.code) == Kind::space;
+    if (!space) {
+      if (after_space && !normal.empty()) normal += ' ';
+      normal += c.bytes;
+    }
+    after_space = space;
   }
   return normal;
 }

@@ -74,9 +74,10 @@ void for_each_line(const std::string& path, const std::function<void(Pair)>& use
     if (tab == std::string_view::npos) fail("{}: no tab between the two sentences", reader.place());
     const std::string_view source = all.substr(0, tab), rest = all.substr(tab + 1),
                            target = rest.substr(0, rest.find('\t'));
-    if (is_blank(source)) fail("{}: nothing before the tab", reader.place());
-    if (is_blank(target)) fail("{}: nothing after the tab", reader.place());
-    use({normalize_spaces(source), normalize_spaces(target)});
+    Pair pair{normalize_spaces(source), normalize_spaces(target)};
+    if (pair.source.empty()) fail("{}: nothing before the tab", reader.place());
+    if (pair.target.empty()) fail("{}: nothing after the tab", reader.place());
+    use(std::move(pair));
   }
 }
 

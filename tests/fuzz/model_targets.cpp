@@ -172,12 +172,10 @@ void read_vocabulary(const std::string& text) {
 
 void read_corpus(const std::string& text) {
   const std::string path = file_with(text);
-  {
-    const std::vector<Pair> pairs = read_pairs(path);
-    const WordVocabulary words = WordVocabulary::learn(source_lines(pairs));
-    for (const Pair& pair : pairs) words.encode(pair.target);
-  }
-  split_by_source(read_pairs(path), {.test = 0});
+  std::vector<Pair> pairs = read_pairs(path);
+  const WordVocabulary words = WordVocabulary::learn(source_lines(pairs));
+  for (const Pair& pair : pairs) words.encode(pair.target);
+  split_by_source(std::move(pairs), {.test = 0});
   read_aligned(path, path);
 }
 
