@@ -147,7 +147,7 @@ $(1)/%.o: %.cpp | build/packages.ok $$(HEADERS)
 	$$(COMPILE) -c $$< -o $$@
 $(1)/core/%.o $(1)/nn/%.o $(1)/optim/%.o: CXXFLAGS += -Wconversion -Wno-sign-conversion
 $(1)/core/%.o: OPTIMIZE := $$(HOT)
-$(1)/core/viz/%.o $(addprefix $(1)/core/,atomic_file.o base64.o print.o text.o): OPTIMIZE := -O1
+$(1)/core/viz/%.o $(addprefix $(1)/core/,atomic_file.o base64.o json.o print.o text.o): OPTIMIZE := -O1
 endef
 $(foreach o,$(O) $(if $(SHARED),build/obj),$(eval $(call object_rules,$(o))))
 

@@ -5,6 +5,7 @@
 #include <vector>             // vector
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 
 namespace attn {
 namespace {
@@ -168,7 +169,7 @@ std::string to_json(const TransformerConfig& config) {
 }
 
 TransformerConfig config_from_json(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json json = parse_json(text);
   if (!json.is_object()) fail("configuration: not a JSON object");
   TransformerConfig config;
   for_each_setting(config, FromJson{json});

@@ -9,6 +9,7 @@
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"  // read_file
 #include "optim/published_config.hpp"
@@ -104,7 +105,7 @@ PublishedModel::PublishedModel(const fs::path& folder) : folder_(folder) {
 
   std::vector<fs::path> paths{single};
   if (!fs::exists(single)) {
-    const json shards = json::parse(read_file(index), nullptr, false);
+    const json shards = parse_json(read_file(index));
     if (!shards.is_object() || !shards.contains("weight_map") || !shards["weight_map"].is_object())
       fail("{}: it has no weight_map of tensors and files", index.string());
     std::map<std::string, bool> names;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>  // json
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"  // read_file
 #include "optim/published.hpp"
 
@@ -16,8 +17,7 @@ using nlohmann::json;
 // Its entries, each of the kind that is wanted or an Error that names it.
 class Settings {
  public:
-  explicit Settings(const fs::path& file)
-      : file_(file.string()), json_(json::parse(read_file(file), nullptr, false)) {
+  explicit Settings(const fs::path& file) : file_(file.string()), json_(parse_json(read_file(file))) {
     if (!json_.is_object()) fail("{}: not a JSON object", file_);
   }
   bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }

@@ -10,6 +10,7 @@
 #include <type_traits>        // decay_t, is_arithmetic_v
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "optim/group.hpp"
 #include "optim/schedule.hpp"
 
@@ -138,7 +139,7 @@ void take_command(Settings& s, const std::vector<std::string>& words) {
 }
 
 Settings stored_settings(const std::string& stored) {
-  const nlohmann::json json = nlohmann::json::parse(stored, nullptr, false);
+  const nlohmann::json json = parse_json(stored);
   Settings s;
   try {
     for_each_stored_setting([&](const char* name, auto member, const OptionInfo& info) {

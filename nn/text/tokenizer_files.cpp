@@ -7,6 +7,7 @@
 
 #include "core/base64.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"  // read_file
 
 namespace attn {
@@ -17,7 +18,7 @@ using nlohmann::json;
 using StringPairs = std::vector<std::pair<std::string, std::string>>;
 
 json read_json(const fs::path& file) {
-  const json value = json::parse(read_file(file), nullptr, false);
+  const json value = parse_json(read_file(file));
   if (!value.is_object()) fail("{}: not a JSON object", file.string());
   return value;
 }

@@ -7,6 +7,7 @@
 #include <utility>            // exchange
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"                // read_file
 #include "lessons/support/gallery.hpp"  // folder_title
 #include "lessons/support/picture.hpp"  // json_script, picture_html
@@ -28,7 +29,7 @@ const std::string output_begin = "<pre class=\"output\">", output_end = "</pre>\
 
 // What a lesson kept of its run: an array of records, each with its kind.
 json read_records(const fs::path& file) {
-  const json records = json::parse(read_file(file), nullptr, false);
+  const json records = parse_json(read_file(file));
   const bool good = records.is_array() && std::all_of(records.begin(), records.end(), [](const json& record) {
                       return record.is_object() && record.contains("kind") && record["kind"].is_string();
                     });

@@ -16,6 +16,7 @@
 #include "core/atomic_file.hpp"
 #include "core/base64.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "lessons/support/picture.hpp"
 #include "notebooks_cpp/press/highlight.hpp"
 #include "notebooks_cpp/press/html.hpp"
@@ -246,7 +247,8 @@ std::string to_ipynb(const Notebook& notebook) {
 std::vector<Cell> cells_of_ipynb(const std::string& text) {
   std::vector<Cell> cells;
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = parse_json(text);
+    if (json.is_discarded()) fail("not a notebook: it is no JSON");
     for (const auto& entry : json.at("cells")) {
       Cell cell;
       const std::string kind = entry.at("cell_type");

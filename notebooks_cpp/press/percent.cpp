@@ -8,6 +8,7 @@
 #include <utility>            // move
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "notebooks_cpp/press/lines.hpp"
 
 namespace attn::press {
@@ -36,7 +37,7 @@ Cell cell_of_marker(std::string_view rest, const std::string& place) {
     rest = trimmed(rest.substr(kind.size()));
   }
   if (rest.starts_with("tags=")) {
-    const auto list = nlohmann::json::parse(rest.substr(5), nullptr, false);
+    const auto list = parse_json(rest.substr(5));
     if (!list.is_array()) fail("{}: tags are a list of words: tags=[\"active-cpp\"]", place);
     for (const auto& tag : list) {
       if (!tag.is_string()) fail("{}: a tag that is not a word: {:.60}", place, tag.dump());
