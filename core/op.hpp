@@ -125,8 +125,8 @@ void pass_grad(const Tensor& output, const Tensor& input);
 // The gradient of `output`, to write over: null if it is not the function's alone.
 real* own_grad(const Tensor& output);
 
-// Where the gradient of `input` goes when element i of it comes from element i of the output's gradient alone:
-// over that one, where both allow it. Then nothing is allocated, and what is read is what is written.
+// Where the gradient of `input` goes when element i of it comes from element i of the output's gradient
+// alone: over that one, where both allow it. Then nothing is allocated, and what is read is what is written.
 GradTarget grad_target_over(const Tensor& output, const Tensor& input);
 
 }  // namespace attn

@@ -1,7 +1,8 @@
 /// A network that translates is handed words and hands back words. In between there is nothing but numbers: a
 /// sentence is a table of them, a *batch* (several sentences that are computed together) is a stack of
-/// tables, and what the network has learned is more tables. You could write a struct for each. Every library for machine learning has one type for all
-/// of them instead: the **tensor**, a strip of numbers in memory and a *shape* that says how to read them.
+/// tables, and what the network has learned is more tables. You could write a struct for each. Every library
+/// for machine learning has one type for all of them instead: the **tensor**, a strip of numbers in memory
+/// and a *shape* that says how to read them.
 ///
 /// Four ideas are enough to read all later lessons: where an element lies (row-major order and strides), that
 /// a shape can change while the numbers stay (reshape, transpose), how a small tensor meets a large one

@@ -85,10 +85,10 @@ std::string short_name(const Node& node) { return node.name.substr(0, node.name.
 /// ## The chain rule backwards
 ///
 /// Take the computation apart instead. Every number in it is a *node*, and the numbers that it was computed
-/// from are its *inputs*; together they form a *graph*. Each step is so simple that its derivatives are known:
-/// a sum passes a nudge on as it is (factor 1), a product multiplies it by the other factor. Along a chain of
-/// steps the factors multiply, which is the *chain rule*. Start at the loss, whose derivative with respect to
-/// itself is 1, and walk back. A node's derivative d loss / d node is called its **gradient**:
+/// from are its *inputs*; together they form a *graph*. Each step is so simple that its derivatives are
+/// known: a sum passes a nudge on as it is (factor 1), a product multiplies it by the other factor. Along a
+/// chain of steps the factors multiply, which is the *chain rule*. Start at the loss, whose derivative with
+/// respect to itself is 1, and walk back. A node's derivative d loss / d node is called its **gradient**:
 ///
 /// $$ gradient of input  +=  gradient of node  ·  d node / d input $$
 std::vector<double> chain_rule(Lesson& lesson, const std::vector<double>& nudged) {

@@ -484,9 +484,9 @@ void rotary(Lesson& lesson) {
 
   /// RoPE also mildly favours near keys: there is a bound on the score that falls with distance. Turn the
   /// hand of each clock by distance · ω_i, and add the hands up, tip to tail. The mean length of these sums,
-  /// of one hand, two hands, …, all of them, bounds the score, up to a factor that depends on the words alone.
-  /// At distance 0 all hands point the same way; the further away, the more they disagree, and the sums stay
-  /// short. With 64 clocks, as in a head of 128 channels:
+  /// of one hand, two hands, …, all of them, bounds the score, up to a factor that depends on the words
+  /// alone. At distance 0 all hands point the same way; the further away, the more they disagree, and the
+  /// sums stay short. With 64 clocks, as in a head of 128 channels:
   viz::Numbers bound;
   for (int distance = 0; distance <= 250; ++distance) {
     std::complex<double> partial = 0;

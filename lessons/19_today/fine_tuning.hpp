@@ -14,8 +14,8 @@ struct Way {
 
 struct FineTuning {
   std::vector<Way> ways;  // as it was, all weights, rank 1, rank 4
-  // The largest differences: of a merged layer's output from W x + (α/r) B (A x), and of the logits of a model
-  // whose adapters were taken out from those of the base.
+  // The largest differences: of a merged layer's output from W x + (α/r) B (A x), and of the logits of a
+  // model whose adapters were taken out from those of the base.
   double merged_differs = 0, taken_out_differs = 0;
 };
 

@@ -101,7 +101,7 @@ double resident_peak_mib() {
   return 0;
 }
 
-// What comes before the first step on a corpus: a portion, its vocabularies, its tokens and the plan of a round.
+// What comes before the first step on a corpus: a portion of it, vocabularies, tokens and a plan of batches.
 constexpr Index in_memory = 300'000;
 void prepare_corpus(const std::string& path) {
   Corpus corpus({path}, in_memory);
