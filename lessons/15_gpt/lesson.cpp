@@ -462,9 +462,11 @@ void prompting(Lesson& lesson, const Gpt& model, const Text& text) {
                     continue_text(model, text, prompt, 18, 0, lesson.seed)});
   lesson.table({"prompt", "a girl's initial", "a boy's", "likeliest characters"}, rows);
   if (!lesson.fast)
-    lesson.claim(chance(girl, girls) > chance(boy, girls) + 25,
+    lesson.claim(chance(girl, girls) > chance(boy, girls),
                  "`girl` in place of `boy` raises the probability of a girl's name from {:.0f}% to {:.0f}%",
                  chance(boy, girls), chance(girl, girls));
+  /// How clearly depends on the run: of the seeds 1 to 5, four learned a difference of more than 25 points,
+  /// and one of 6.
   double same = 0;
   for (const char* name :
        {"Anna", "Ben", "Clara", "Daniel", "Emma", "Felix", "Grace", "Henry", "Lucy", "Max", "Nora", "Oscar"})
