@@ -43,6 +43,6 @@ build/check_pages: $(patsubst %,$(O)/notebooks_cpp/press/%.o,check_pages_main ch
 .PHONY: check-pages
 check-pages: build/packages.ok  ## open every page in a headless Chromium: links, errors, width; pictures go to out/pages
 	@[ -n "$$CHROMIUM" ] || { command -v chromium || command -v chromium-browser || command -v google-chrome; } \
-	  >/dev/null || sh .ci/packages chromium
+	  >/dev/null || sh .ci/packages chromium chromium-sandbox
 	@$(MAKE) build/check_pages
 	@build/check_pages $(ARGS)
