@@ -16,9 +16,9 @@
 #include <algorithm>   // min
 #include <cmath>       // log
 #include <cstdio>      // remove
-#include <cstdlib>     // atof, atoi
+#include <cstdlib>     // atoi
 #include <filesystem>  // temp_directory_path
-#include <fstream>     // ifstream, ofstream
+#include <fstream>     // ofstream
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
@@ -93,14 +93,6 @@ Point measure(const Step& step, Index size, int threads) {
   return {double(size), seconds, memory, step.work(), step.kept()};
 }
 
-double resident_peak_mib() {
-  std::ifstream status("/proc/self/status");
-  std::string line;
-  while (std::getline(status, line))
-    if (line.rfind("VmHWM:", 0) == 0) return std::atof(line.c_str() + 6) / 1024;
-  return 0;
-}
-
 // What comes before the first step on a corpus: a portion of it, vocabularies, tokens and a plan of batches.
 constexpr Index in_memory = 300'000;
 void prepare_corpus(const std::string& path) {
@@ -130,9 +122,9 @@ Point measure_corpus(Index lines) {
   if (pipe(results) != 0) fail("pipe: no file descriptors left");
   const pid_t child = fork();
   if (child == 0) {
-    const double start = bench::thread_seconds(), before = resident_peak_mib();
+    const double start = bench::thread_seconds(), before = bench::resident_peak_mib();
     prepare_corpus(path);
-    const double measured[2] = {bench::thread_seconds() - start, resident_peak_mib() - before};
+    const double measured[2] = {bench::thread_seconds() - start, bench::resident_peak_mib() - before};
     _exit(write(results[1], measured, sizeof measured) == sizeof measured ? 0 : 1);
   }
   int status = 0;

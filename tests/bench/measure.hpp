@@ -11,6 +11,8 @@
 
 #include <algorithm>   // min, nth_element
 #include <chrono>      // steady_clock
+#include <cstdlib>     // atof
+#include <fstream>     // ifstream
 #include <functional>  // function
 #include <string>      // string
 #include <vector>      // vector
@@ -27,6 +29,15 @@ inline double thread_seconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+// The most memory that this process has had.
+inline double resident_peak_mib() {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line))
+    if (line.rfind("VmHWM:", 0) == 0) return std::atof(line.c_str() + 6) / 1024;
+  return 0;
 }
 
 // How often a core was taken from one of our threads that wanted to go on.

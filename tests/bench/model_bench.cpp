@@ -17,7 +17,6 @@
 #include <cstdio>      // fscanf, pclose, popen
 #include <cstdlib>     // atof, atoi
 #include <filesystem>  // create_directories, file_size, remove_all, temp_directory_path
-#include <fstream>     // ifstream
 #include <memory>      // make_shared
 #include <span>        // span
 
@@ -355,18 +354,10 @@ void compare_logits(const Settings& settings) {
 }
 #endif
 
-double resident_peak_mib() {
-  std::ifstream status("/proc/self/status");
-  std::string line;
-  while (std::getline(status, line))
-    if (line.rfind("VmHWM:", 0) == 0) return std::atof(line.c_str() + 6) / 1024;
-  return 0;
-}
-
 int measure_memory(const std::string& who, const std::string& wanted) {
   for (const ModelCase& model : models) {
     if (wanted != "step-" + model.name) continue;
-    const double before = resident_peak_mib();
+    const double before = bench::resident_peak_mib();
     std::function<void()> step;
     if (who == "ours") step = our_step(model, model.decoder_only ? 0 : 0.1);
 #ifdef ATTN_BENCH_TORCH
@@ -374,7 +365,7 @@ int measure_memory(const std::string& who, const std::string& wanted) {
 #endif
     if (!step) break;
     for (int i = 0; i < 3; ++i) step();
-    fmt::print("memory {} {}: {:.1f} MiB\n", wanted, who, resident_peak_mib() - before);
+    fmt::print("memory {} {}: {:.1f} MiB\n", wanted, who, bench::resident_peak_mib() - before);
     return 0;
   }
   fmt::print(stderr, "model_bench: no such case or contestant: {} {}\n", who, wanted);
