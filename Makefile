@@ -205,9 +205,9 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 
 .PHONY: test-all
 test-all:
-	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(B)/tests/make_weights $(LESSONS) build/coach build/tests/coach $(ANSWERS) $(MINE)
+	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(B)/tests/watch $(B)/tests/make_weights $(LESSONS) build/coach build/tests/coach $(ANSWERS) $(MINE)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer $(B)/tests/kill tests/lessons tests/mine tests/commands tests/weights/run \
+	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(B)/tests/watch tests/lessons tests/mine tests/commands tests/weights/run \
 	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
 
 .PHONY: san tsan
@@ -310,6 +310,8 @@ kills: build/packages.ok  ## kill a training at 200 random moments, or KILLS=n: 
 	@$(MAKE) build/tests/kill
 	@build/tests/kill $(or $(KILLS),200)
 $(B)/tests/kill: $(call objects,tests/kill/kill.cpp)
+$(B)/tests/watch: $(call objects,tests/watch/watch.cpp)
+$(B)/tests/kill $(B)/tests/watch:
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 # --- models in the published layout whose answers are known, for the programs that read such models ---

@@ -4,6 +4,7 @@
 #include <dlfcn.h>         // dladdr, dlsym
 #include <execinfo.h>      // backtrace
 #include <fmt/core.h>      // format
+#include <pthread.h>       // pthread_kill, pthread_self
 #include <signal.h>        // sigaction
 #include <sys/resource.h>  // setrlimit
 #include <sys/time.h>      // setitimer
@@ -48,6 +49,7 @@ namespace {
 std::atomic<const PartInUse*> current = nullptr;
 std::atomic<int> ticks = 0;  // tenths of a second that the current call has taken
 int most_ticks = 0;
+pthread_t caller;          // the thread that calls the parts
 double inner_seconds = 0;  // of parts that the current one called
 
 const char* base_name(const char* path) {
@@ -140,7 +142,13 @@ void on_crash(int signal) {
   raise(signal);
 }
 
-void on_tick(int) {
+// The system may hand the tick to any thread, such as one of the products' that waits; by the time it comes
+// to look, the call that it would blame may be over. Only the caller's own thread stands still meanwhile.
+void on_tick(int signal) {
+  if (!pthread_equal(pthread_self(), caller)) {
+    pthread_kill(caller, signal);
+    return;
+  }
   const PartInUse* part = current;
   if (!part || ++ticks <= most_ticks) return;
   void* stack[deepest];
@@ -194,6 +202,7 @@ void refuse_exception(const PartInUse& part) {
 
 void watch_parts(double seconds) {
   most_ticks = int(10 * seconds);
+  caller = pthread_self();
   static char other_stack[1 << 16];
   const stack_t stack{.ss_sp = other_stack, .ss_flags = 0, .ss_size = sizeof other_stack};
   sigaltstack(&stack, nullptr);
@@ -226,8 +235,10 @@ Running::~Running() {
   ++part_.calls;
   part_.seconds += elapsed - inner_seconds;
   inner_seconds = inner_before_ + elapsed;
-  ticks += ticks_before_;  // what a part spends in others is its own time, too
+  // What a part spends in others is its own time, too. (In this order: a tick between the two would blame the
+  // part that ends for the time of all before it.)
   current = before_;
+  ticks = before_ ? ticks + ticks_before_ : 0;
 }
 
 }  // namespace attn::mine
