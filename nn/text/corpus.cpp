@@ -57,10 +57,10 @@ bool is_blank(std::string_view text) {
   return true;
 }
 
-void check_utf8(std::string_view line, const std::string& place) {
+void check_utf8(std::string_view line, const LineReader& reader) {
   const std::size_t invalid = first_invalid_byte(line);
   if (invalid != std::string_view::npos)
-    fail("{}: byte {} of the line is not UTF-8 (save the file as UTF-8)", place, invalid + 1);
+    fail("{}: byte {} of the line is not UTF-8 (save the file as UTF-8)", reader.place(), invalid + 1);
 }
 
 void for_each_line(const std::string& path, const std::function<void(Pair)>& use) {
@@ -68,7 +68,7 @@ void for_each_line(const std::string& path, const std::function<void(Pair)>& use
   std::string line;
   while (reader.next(line)) {
     if (is_blank(line)) continue;
-    check_utf8(line, reader.place());
+    check_utf8(line, reader);
     const std::string_view all = line;
     const std::size_t tab = all.find('\t');
     if (tab == std::string_view::npos) fail("{}: no tab between the two sentences", reader.place());
@@ -91,12 +91,13 @@ void for_each_two_lines(const std::string& source_path, const std::string& targe
       fail("{}: ends before {}: the files must have the same number of lines",
            more_source ? target_path : source_path, (more_source ? source_reader : target_reader).place());
     if (!more_source) break;
-    if (is_blank(source) && is_blank(target)) continue;
-    check_utf8(source, source_reader.place());
-    check_utf8(target, target_reader.place());
-    if (is_blank(source)) fail("{}: an empty line, but not in {}", source_reader.place(), target_path);
-    if (is_blank(target)) fail("{}: an empty line, but not in {}", target_reader.place(), source_path);
-    use({normalize_spaces(source), normalize_spaces(target)});
+    check_utf8(source, source_reader);
+    check_utf8(target, target_reader);
+    Pair pair{normalize_spaces(source), normalize_spaces(target)};
+    if (pair.source.empty() && pair.target.empty()) continue;
+    if (pair.source.empty()) fail("{}: an empty line, but not in {}", source_reader.place(), target_path);
+    if (pair.target.empty()) fail("{}: an empty line, but not in {}", target_reader.place(), source_path);
+    use(std::move(pair));
   }
 }
 

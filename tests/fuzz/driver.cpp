@@ -57,8 +57,9 @@ void promise(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
 
-std::string file_with(const std::string& contents) {
-  static const int file = memfd_create("fuzz", 0);
+std::string file_with(const std::string& contents, bool second) {
+  static const int files[] = {memfd_create("fuzz", 0), memfd_create("second", 0)};
+  const int file = files[second];
   promise(
       ftruncate(file, 0) == 0 && pwrite(file, contents.data(), contents.size(), 0) == std::ssize(contents),
       "a file in memory can be written");

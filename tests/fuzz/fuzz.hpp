@@ -28,7 +28,8 @@ std::vector<Target> coach_targets();  // what the coach reads: progress, mistake
 
 void promise(bool holds, const char* what);  // throws std::logic_error
 
-// A file with these contents, for parsers that take a path. The path of the one before is then used again.
-std::string file_with(const std::string& contents);
+// A file with these contents, for parsers that take a path. The path of the one before is then used again,
+// unless this is a second one beside it.
+std::string file_with(const std::string& contents, bool second = false);
 
 }  // namespace fuzz

@@ -1,6 +1,7 @@
 // What the translator reads: weights with their metadata, settings, vocabularies, corpora, grammars, options.
 #include <unistd.h>  // getpid
 
+#include <algorithm>   // min
 #include <cstring>     // memcpy
 #include <filesystem>  // remove
 #include <sstream>     // istringstream
@@ -171,12 +172,17 @@ void read_vocabulary(const std::string& text) {
 }
 
 void read_corpus(const std::string& text) {
-  const std::string path = file_with(text);
-  std::vector<Pair> pairs = read_pairs(path);
+  std::vector<Pair> pairs = read_pairs(file_with(text));
   const WordVocabulary words = WordVocabulary::learn(source_lines(pairs));
   for (const Pair& pair : pairs) words.encode(pair.target);
   split_by_source(std::move(pairs), {.test = 0});
-  read_aligned(path, path);
+}
+
+// The two files with a form feed between them.
+void read_two_files(const std::string& text) {
+  const std::size_t seam = std::min(text.find('\f'), text.size());
+  read_aligned(file_with(text.substr(0, seam)),
+               file_with(text.substr(std::min(seam + 1, text.size())), true));
 }
 
 void read_options(const std::string& text) {
@@ -282,6 +288,10 @@ std::vector<Target> model_targets() {
        {"\t", "\n", "\r\n", "a\tb\n", "'", "'a", "l'", "-", "+", "_", "는", "을", "\xC2\xA0", " ", "\xff",
         "1", "(", "."},
        read_corpus},
+      {"aligned",
+       {"a cat\nthe dog\n\fun chat\nle chien\n", "\xEF\xBB\xBF고양이는\r\n\r\nx\f l'homme\n\ny"},
+       {"\f", "\n", "\r\n", "a\n", "\na", "는\n", "\xC2\xA0", " ", "\xff", "\xEF\xBB\xBF", "\t"},
+       read_two_files},
       {"options",
        {"train\n--pairs\n1000\n--steps=9\n--dropout\n0.5",
         "translate\nThe\ncat\n--beam\n4\n--length-penalty=0.6",
