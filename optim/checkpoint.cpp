@@ -70,7 +70,7 @@ Number number(const Checkpoint& file, const std::string& key) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    fail("{}: '{}' in the metadata is '{}', not a number", file.path(), key, text);
+    fail("{}: '{}' in the metadata is '{:.60}', not a number", file.path(), key, text);
   return value;
 }
 

@@ -27,7 +27,7 @@ ScheduleKind schedule_from_name(const std::string& name) {
   if (name == "noam") return ScheduleKind::noam;
   if (name == "cosine") return ScheduleKind::cosine;
   if (name == "linear") return ScheduleKind::linear;
-  fail("schedule: '{}' is not one of constant, noam, cosine, linear", name);
+  fail("schedule: '{:.60}' is not one of constant, noam, cosine, linear", name);
 }
 
 }  // namespace attn

@@ -76,17 +76,18 @@ std::vector<std::string_view> cut(std::string_view chunk) {
   return pieces;
 }
 
+bool is_one_of(std::string_view token, std::string_view marks) {
+  return token.size() == 1 && marks.find(token[0]) != std::string_view::npos;
+}
+
 bool joins_next(std::string_view token) {
-  if (token == "(" || token == "[" || token == "{") return true;
+  if (is_one_of(token, "([{")) return true;
   const std::size_t apostrophe = token.ends_with('\'') ? 1 : token.ends_with("’") ? 3 : 0;
   return apostrophe > 0 && token.size() > apostrophe;
 }
 
 bool joins_previous(std::string_view token) {
-  static constexpr std::array<std::string_view, 11> closing = {".", ",", "!", "?", ";", ":",
-                                                               ")", "]", "}", "%", "…"};
-  if (token.size() > 1 && token[0] == '-') return true;
-  return std::find(closing.begin(), closing.end(), token) != closing.end();
+  return is_one_of(token, ".,!?;:)]}%") || token == "…" || (token.size() > 1 && token[0] == '-');
 }
 
 bool usual_space(std::string_view previous, std::string_view token) {

@@ -157,7 +157,8 @@ Cost try_input(const Target& target, const std::string& input) {
   try {
     target.read(input);
   } catch (const attn::Error& error) {
-    promise(std::string_view(error.what()).size() < 2000, "an error is a short sentence");
+    const std::string said = error.what();
+    promise(said.size() < 2000, ("an error is a short sentence, not: " + said.substr(0, 200)).c_str());
     accepted = false;
   }
   const Cost cost{cpu_seconds() - start, peak - before + attn::pool_statistics().peak_bytes, accepted};

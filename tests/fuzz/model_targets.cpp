@@ -171,11 +171,11 @@ void read_vocabulary(const std::string& text) {
   vocabulary->unknown(sample);
 }
 
-void read_corpus(const std::string& text) {
-  std::vector<Pair> pairs = read_pairs(file_with(text));
-  const WordVocabulary words = WordVocabulary::learn(source_lines(pairs));
-  for (const Pair& pair : pairs) words.encode(pair.target);
-  split_by_source(std::move(pairs), {.test = 0});
+void read_corpus(const std::string& text) { split_by_source(read_pairs(file_with(text)), {.test = 0}); }
+
+void read_words(const std::string& text) {
+  const std::size_t half = text.size() / 2;
+  WordVocabulary::learn({text.substr(0, half)}).encode(std::string_view(text).substr(half));
 }
 
 // The two files with a form feed between them.
@@ -288,6 +288,10 @@ std::vector<Target> model_targets() {
        {"\t", "\n", "\r\n", "a\tb\n", "'", "'a", "l'", "-", "+", "_", "는", "을", "\xC2\xA0", " ", "\xff",
         "1", "(", "."},
        read_corpus},
+      {"words",
+       {"L'homme n'est-il pas ici ? (Oui.) L'homme est là.", "고양이는 사과를 고양이가 사과가 고양이를"},
+       {"'", "'a", "l'", "-", "+", "_", "는", "을", "이에요", " ", "\xff", "1", "(", ".", "…", "’"},
+       read_words},
       {"aligned",
        {"a cat\nthe dog\n\fun chat\nle chien\n", "\xEF\xBB\xBF고양이는\r\n\r\nx\f l'homme\n\ny"},
        {"\f", "\n", "\r\n", "a\n", "\na", "는\n", "\xC2\xA0", " ", "\xff", "\xEF\xBB\xBF", "\t"},

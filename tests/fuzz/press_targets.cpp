@@ -23,24 +23,25 @@ void check_round_trip(const std::vector<Cell>& cells) {
   promise(same(parse_percent(to_percent(cells), "fuzz"), cells), "parse_percent(to_percent(cells)) is cells");
 }
 
+// To read back what was written costs more than reading: large inputs are for the cost of reading alone.
+bool is_small(const std::string& input) { return input.size() < 100'000; }
+
 void read_percent(const std::string& text) {
-  check_round_trip(parse_percent(text, "fuzz"));
   tangle(text, "fuzz");
+  if (is_small(text)) check_round_trip(parse_percent(text, "fuzz"));
 }
 
-void read_ipynb(const std::string& json) { check_round_trip(cells_of_ipynb(json)); }
-
-void read_markdown(const std::string& text) {
-  markdown_to_html(text);
-  plain_text(text);
+void read_ipynb(const std::string& json) {
+  const std::vector<Cell> cells = cells_of_ipynb(json);
+  if (is_small(json)) check_round_trip(cells);
 }
+
+void read_markdown(const std::string& text) { markdown_to_html(text); }
 
 void read_math(const std::string& latex) { mathml(latex, true); }
 
-void read_source(const std::string& source) {
-  declarations(source);
-  highlight_cpp(source);
-}
+void read_source(const std::string& source) { declarations(source); }
+void colour_source(const std::string& source) { highlight_cpp(source); }
 
 void read_output(const std::string& printed) {
   ProgramRun run;
@@ -48,6 +49,53 @@ void read_output(const std::string& printed) {
   run.standard_error = printed;
   split_output(run, 3);
 }
+
+const std::vector<std::string> cpp_seeds = {
+    "// Adds.\nnamespace a {\nstruct B : C {\n  int x = 1, y;  // two\n  B(int z) : x(z) {}\n  bool "
+    "operator==(const B&) const;\n};\n}\n",
+    "template <class T>\nT operator_of(T x) { return x < 1 ? x : -x; }\nusing V = "
+    "std::vector<int>;\nenum class E { a, b };\n#define X(a) a\n"
+    "extern \"C\" { void f(); }\nvoid (*g)(int);\nauto s = R\"m(x)m\";\n"};
+const std::vector<std::string> cpp_tokens = {"operator",
+                                             "operator()",
+                                             "(",
+                                             ")",
+                                             "{",
+                                             "}",
+                                             "<",
+                                             ">",
+                                             "[",
+                                             "[[",
+                                             "]",
+                                             ";",
+                                             ":",
+                                             "::",
+                                             "=",
+                                             ",",
+                                             "//",
+                                             "/*",
+                                             "*/",
+                                             "\"",
+                                             "'",
+                                             "R\"(",
+                                             "#",
+                                             "\\\n",
+                                             "\n",
+                                             "template",
+                                             "struct",
+                                             "class",
+                                             "enum",
+                                             "namespace",
+                                             "using",
+                                             "typedef",
+                                             "friend",
+                                             "extern \"C\" {",
+                                             "static_assert",
+                                             "__attribute__",
+                                             "~",
+                                             "0x",
+                                             ".",
+                                             "\xff"};
 
 }  // namespace
 
@@ -107,53 +155,8 @@ std::vector<Target> press_targets() {
         "\\quad",
         " "},
        read_math},
-      {"source",
-       {"// Adds.\nnamespace a {\nstruct B : C {\n  int x = 1, y;  // two\n  B(int z) : x(z) {}\n  bool "
-        "operator==(const B&) const;\n};\n}\n",
-        "template <class T>\nT operator_of(T x) { return x < 1 ? x : -x; }\nusing V = "
-        "std::vector<int>;\nenum class E { a, b };\n#define X(a) a\n"
-        "extern \"C\" { void f(); }\nvoid (*g)(int);\nauto s = R\"m(x)m\";\n"},
-       {"operator",
-        "operator()",
-        "(",
-        ")",
-        "{",
-        "}",
-        "<",
-        ">",
-        "[",
-        "[[",
-        "]",
-        ";",
-        ":",
-        "::",
-        "=",
-        ",",
-        "//",
-        "/*",
-        "*/",
-        "\"",
-        "'",
-        "R\"(",
-        "#",
-        "\\\n",
-        "\n",
-        "template",
-        "struct",
-        "class",
-        "enum",
-        "namespace",
-        "using",
-        "typedef",
-        "friend",
-        "extern \"C\" {",
-        "static_assert",
-        "__attribute__",
-        "~",
-        "0x",
-        ".",
-        "\xff"},
-       read_source},
+      {"source", cpp_seeds, cpp_tokens, read_source},
+      {"highlight", cpp_seeds, cpp_tokens, colour_source},
       {"output",
        {"\x1e"
         "cell 0\nhello\n\x1e"
