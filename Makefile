@@ -44,6 +44,9 @@ ifneq ($(filter x86_64%,$(shell uname -m)),)
   TARGETS := baseline v3 v4
 endif
 TARGETS ?= baseline
+# Of these, what a program needs that runs on this machine: the widest, and what runs everywhere.
+HERE := baseline $(lastword $(foreach t,v3.avx2 v4.avx512vl,\
+          $(if $(shell grep -om1 $(patsubst .%,%,$(suffix $(t))) /proc/cpuinfo 2>/dev/null),$(filter $(basename $(t)),$(TARGETS)))))
 # Where there are the others, this one is for processors from before 2013.
 TARGET_FLAGS_baseline := $(if $(filter v3,$(TARGETS)),-O1)
 TARGET_FLAGS_v3 := -march=x86-64-v3
@@ -69,6 +72,9 @@ objects_of  = $(patsubst %.cpp,$(O)/%.o,$(filter-out $(SHARED),$(1))) $(patsubst
 # $(call objects,MAIN_SOURCE): all that this program needs.
 objects     = $(call objects_of,$(filter-out core/kernels/%,$(NEEDS_$(1)))) \
               $(if $(filter core/kernels.cpp,$(NEEDS_$(1))),$(KERNEL_OBJECTS))
+# $(call objects_here,MAIN_SOURCE): the same, with no more kernels than this machine will use.
+objects_here = $(filter-out $(O)/core/kernels.o $(KERNEL_OBJECTS),$(call objects,$(1))) \
+               $(if $(filter core/kernels.cpp,$(NEEDS_$(1))),$(O)/core/kernels.here.o $(HERE:%=$(O)/core/kernels.%.o))
 
 LIB_SOURCES    := $(sort $(wildcard core/*.cpp core/viz/*.cpp nn/*.cpp nn/text/*.cpp optim/*.cpp))
 KERNEL_SOURCES := $(sort $(wildcard core/kernels/*.cpp))
@@ -162,7 +168,11 @@ $(O)/core/kernels.$(1).o: build/kernels.cpp | build/packages.ok
 endef
 $(foreach t,$(TARGETS),$(eval $(call kernel_rule,$(t))))
 
-$(O)/core/kernels.o: CPPFLAGS += $(foreach t,$(TARGETS),-DATTN_HAS_$(t))
+$(O)/core/kernels.o: CPPFLAGS += $(TARGETS:%=-DATTN_HAS_%)
+$(O)/core/kernels.here.o: CPPFLAGS += $(HERE:%=-DATTN_HAS_%)
+$(O)/core/kernels.here.o: core/kernels.cpp | build/packages.ok $(HEADERS)
+	@mkdir -p $(@D)
+	$(COMPILE) -c $< -o $@
 
 $(LIB): $(LIB_OBJECTS)
 	@rm -f $@ && ar rcs $@ $^
@@ -229,11 +239,12 @@ $(LESSON_NAMES:%=$(B)/prose/%.cpp): $(B)/prose/%.cpp: lessons/%/lesson.cpp build
 $(LESSON_NAMES:%=$(O)/lessons/%/lesson.o): $(O)/lessons/%/lesson.o: $(B)/prose/%.cpp | $(HEADERS)
 	@mkdir -p $(@D)
 	$(COMPILE) -c $< -o $@
-$(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): $(call objects,lessons/$(l)/lesson.cpp)))
+# Lesson 03 measures the kernels of all instruction sets, and its own loops.
+$(foreach l,$(LESSON_NAMES),$(eval $(B)/lessons/$(l): \
+  $(call objects$(if $(filter 03_%,$(l)),,_here),lessons/$(l)/lesson.cpp)))
 $(LESSONS):
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
-# Lesson 03 measures its own loops.
 $(O)/lessons/03_fast_matmul/%.o: OPTIMIZE := $(HOT)
 
 .PHONY: lessons gallery readme-pictures $(LESSON_NUMBERS)

@@ -33,9 +33,11 @@ namespace {
 // A table is filled by functions of its target, so only after the check that this CPU can run them.
 std::vector<Kernels> detect() {
   std::vector<Kernels> sets = {ATTN_TABLE(baseline)};
-#ifdef ATTN_HAS_v3
+#if defined(ATTN_HAS_v3) || defined(ATTN_HAS_v4)
   const bool has_v3 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#endif
+#ifdef ATTN_HAS_v3
   if (has_v3) sets.push_back(ATTN_TABLE(v3));
 #endif
 #ifdef ATTN_HAS_v4
@@ -57,9 +59,7 @@ const Kernels& find(std::string_view name) {
     if (name == set.name) return set;
     known += known.empty() ? set.name : std::string(", ") + set.name;
   }
-  const bool exists = name == "baseline" || name == "v3" || name == "v4";
-  fail("kernels: {} '{}'; ATTN_KERNELS may be one of: {}",
-       exists ? "this machine cannot run the set" : "there is no set", name, known);
+  fail("kernels: this program on this machine has no set '{}'; ATTN_KERNELS may be one of: {}", name, known);
 }
 
 const Kernels*& current() {

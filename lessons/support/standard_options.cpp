@@ -31,6 +31,7 @@ std::vector<std::string> StandardOptions::parse(Options& options, const std::vec
   options.add("--version", &version, {.help = "the kernels and the number of threads in use"});
   const std::vector<std::string> words = options.parse(arguments, most_words);
   set_thread_count(threads);
+  kernels();  // says now, and not in the middle of a lesson, that ATTN_KERNELS names no set
   if (version) {
     write_out(version_text() + "\n");
     std::exit(0);

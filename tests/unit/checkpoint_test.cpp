@@ -47,20 +47,19 @@ TEST_CASE("a flipped bit anywhere in a checkpoint is noticed, unless it changes 
   SmallRun run;
   save_checkpoint(path, run.optimizer, run.rng, {{"configuration", to_json(run.model.config)}});
   const std::string bytes = read_file(path);
-  for (std::size_t at = 0; at < bytes.size(); at += at < 4000 ? 1 : 97)
-    for (const int bit : {0, 4}) {
-      std::string changed = bytes;
-      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
-      std::ofstream(damaged, std::ios::binary) << changed;
-      SmallRun other(77);
-      CAPTURE(at);
-      try {
-        Checkpoint(damaged).read_into(other.optimizer, other.rng);
-        CHECK(SafetensorsFile::open(damaged).metadata().count("checksum") == 0);  // its name was hit
-        CHECK(other.values() == run.values());
-      } catch (const Error&) {
-      }
+  for (std::size_t at = 0; at < bytes.size(); at += at < 4000 ? 3 : 97) {
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << at % 8));
+    std::ofstream(damaged, std::ios::binary) << changed;
+    SmallRun other(77);
+    CAPTURE(at);
+    try {
+      Checkpoint(damaged).read_into(other.optimizer, other.rng);
+      CHECK(SafetensorsFile::open(damaged).metadata().count("checksum") == 0);  // its name was hit
+      CHECK(other.values() == run.values());
+    } catch (const Error&) {
     }
+  }
 }
 
 TEST_CASE("a number that is not finite is refused, and the model stays as it was") {

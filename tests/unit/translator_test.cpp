@@ -308,7 +308,9 @@ TEST_CASE("a training is stopped and saved by SIGINT, SIGTERM and SIGHUP") {
     Lesson lesson = quiet_lesson();
     const Settings settings = settings_of(tiny(folder, "model.safetensors"));
     const auto run = Run::start(settings);
+    const auto before = std::signal(signal, SIG_DFL);  // under nohup SIGHUP is ignored, and stays so
     CHECK(run->train(lesson, [&] { raise(signal); }) == TrainEnd::interrupted);
+    std::signal(signal, before);
     CHECK(run->signal() == signal);
     CHECK(Run::resume(settings, Checkpoint(settings.run_path()))->steps_taken() == 3);
   }

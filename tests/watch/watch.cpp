@@ -36,7 +36,7 @@ void many_short_calls(pthread_t caller) {
   std::atomic<long> calls = 0;
   std::atomic<bool> done = false;
   std::thread rain([&] {
-    for (int tick = 0; tick < 20'000; ++tick) {
+    for (int tick = 0; tick < 2'000; ++tick) {
       pthread_kill(tick % 2 ? caller : pthread_self(), SIGVTALRM);
       for (const long before = calls; calls < before + 2;)
         std::this_thread::yield();  // one tick for each call
