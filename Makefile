@@ -217,8 +217,10 @@ test: build/packages.ok  ## build and run every test (float and double); last li
 test-all:
 	@$(MAKE) $(B)/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(B)/tests/watch $(B)/tests/make_weights $(LESSONS) build/coach build/tests/coach $(ANSWERS) $(MINE)
 	@$(MAKE) VARIANT=double build/double/tests/unit
-	@tests/run $(B)/tests/unit build/double/tests/unit $(B)/tests/fuzzer $(B)/tests/kill $(B)/tests/watch tests/lessons tests/mine tests/commands tests/weights/run \
-	           "build/coach check-course" build/tests/coach tests/readme tests/install/run tests/format
+	@# The longest first, so that no core waits at the end.
+	@tests/run build/tests/coach tests/lessons "build/coach check-course" tests/mine build/double/tests/unit $(B)/tests/unit \
+	           tests/readme $(B)/tests/fuzzer $(B)/tests/kill $(B)/tests/watch tests/commands tests/weights/run \
+	           tests/install/run tests/format
 
 .PHONY: san tsan
 san: build/packages.ok  ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer

@@ -200,9 +200,12 @@ void show_beam(Lesson& lesson, const std::string& name, const Translator& transl
 
   std::vector<viz::TreeNode> nodes;
   std::vector<int> position(tree.size(), -1);  // of a node of the tree, in the picture
-  constexpr Index most_steps = 30;  // a model that never says <eos> would draw a picture of half a gigabyte
+  // A model that is at a loss may go on and on, and never say <eos>.
+  const Index last_step = std::min<Index>(30, tree[result.hypotheses[0].node].depth + 2);
+  bool cut = false;
   for (Index i = 0; i < std::ssize(tree); ++i) {
-    shown[i] = shown[i] && tree[i].depth <= most_steps;
+    cut = cut || (shown[i] && tree[i].depth > last_step);
+    shown[i] = shown[i] && tree[i].depth <= last_step;
     if (!shown[i]) continue;
     const BeamNode& node = tree[i];
     position[i] = int(nodes.size());
@@ -223,8 +226,9 @@ void show_beam(Lesson& lesson, const std::string& name, const Translator& transl
       name + "-beam.png",
       viz::tree(nodes, {.title = fmt::format("Beam search, {} hypotheses: {}", search.beam, sentence)}),
       "The beam, " + name,
-      "The number after a word is the log-probability of everything up to it. Grey branches were considered "
-      "and dropped; the chosen one ends with the best score.");
+      std::string("The number after a word is the log-probability of everything up to it. Grey branches were "
+                  "considered and dropped; the chosen one ends with the best score.") +
+          (cut ? " What is much longer than that one is cut off." : ""));
 }
 
 }  // namespace attn
