@@ -92,7 +92,7 @@ UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) $(SUPPORT_SOURCES) \
                   $(PRESS_SOURCES) notebooks_cpp/notebook.cpp notebooks_cpp/live/live.cpp
 ifeq ($(VARIANT),double)
   # Tests of what has no `real` (and pages, which have no gradients) run once, with floats.
-  UNIT_SOURCES := $(filter-out $(PRESS_SOURCES) tests/unit/press_% $(filter-out %/main.cpp,$(filter tests/%,$(PLAIN))),$(UNIT_SOURCES))
+  UNIT_SOURCES := $(filter-out $(PRESS_SOURCES) tests/unit/press_% notebooks_cpp/live/% tests/unit/live_test.cpp $(filter-out %/main.cpp,$(filter tests/%,$(PLAIN))),$(UNIT_SOURCES))
 endif
 UNIT_OBJECTS   := $(call objects_of,$(UNIT_SOURCES))
 LESSON_NAMES   := $(notdir $(patsubst %/lesson.cpp,%,$(sort $(wildcard lessons/[0-9]*/lesson.cpp))))
