@@ -45,8 +45,8 @@ ifneq ($(filter x86_64%,$(shell uname -m)),)
 endif
 TARGETS ?= baseline
 # Of these, what a program needs that runs on this machine: the widest, and what runs everywhere.
-HERE := baseline $(lastword $(foreach t,v3.avx2 v4.avx512vl,\
-          $(if $(shell grep -om1 $(patsubst .%,%,$(suffix $(t))) /proc/cpuinfo 2>/dev/null),$(filter $(basename $(t)),$(TARGETS)))))
+cpu_has = $(shell grep -om1 $(1) /proc/cpuinfo 2>/dev/null)
+HERE := baseline $(filter $(TARGETS),$(if $(call cpu_has,avx512vl),v4,$(if $(call cpu_has,avx2),v3)))
 # Where there are the others, this one is for processors from before 2013.
 TARGET_FLAGS_baseline := $(if $(filter v3,$(TARGETS)),-O1)
 TARGET_FLAGS_v3 := -march=x86-64-v3

@@ -7,7 +7,7 @@
 namespace attn {
 
 // The value, or a discarded one (`is_discarded()`) if the text is no JSON or nests deeper than any honest
-// file: a megabyte of `[` would take a second and 50 MB. Nor does a megabyte of line ends take long.
+// file: a megabyte of `[` would take a second and 50 MB.
 nlohmann::json parse_json(std::string_view text);
 
 }  // namespace attn
