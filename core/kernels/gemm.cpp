@@ -6,9 +6,6 @@
 namespace attn::ATTN_TARGET {
 namespace {
 
-// Where A[i][p] of a tile lies.
-enum class Layout { rows, columns };  // a[i * stride + p], a[p * stride + i]
-
 // Note [Reading ahead]
 // A transposed A is read across its rows: a few elements of each, far apart in memory, which no CPU foresees.
 // So each tile also asks for a cache line of each row to the right of this block, which the next block needs:
@@ -19,8 +16,10 @@ constexpr Index line = 64 / sizeof(real);  // elements in a cache line
 struct Tile {
   Index k;
   const real *a, *b;
-  const real* ahead;  // of the next block of a transposed A
-  Index a_stride, b_stride;
+  Index a_row, a_step;  // in A, from one row to the next and from one p to the next
+  Index b_step;
+  const real* ahead;  // of the next block of a transposed A, in steps of ahead_step
+  Index ahead_step;
   real* c;
   Index ldc;
   Index last;  // columns in the last vector
@@ -30,12 +29,13 @@ struct Tile {
 };
 
 // R rows by V vectors of C, kept in registers over all of k; with `part` the last vector is not whole.
-template <int R, int V, Layout layout, bool part>
+template <int R, int V, bool part>
 void multiply_tile(const Tile& t) {
   vec sum[R][V] = {};
   const real *a = t.a, *b = t.b, *ahead = t.ahead;
   real* const c = t.c;
-  const Index k = t.k, a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc;
+  const Index k = t.k, a_row = t.a_row, a_step = t.a_step, b_step = t.b_step, ahead_step = t.ahead_step,
+              ldc = t.ldc;
   const Part edge(t.last);
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i) {
@@ -44,9 +44,9 @@ void multiply_tile(const Tile& t) {
   }
 #pragma GCC unroll 4
   for (Index p = 0; p < k; ++p) {
-    if (layout == Layout::columns) {  // See Note [Reading ahead].
+    if (V == tile_v) {  // See Note [Reading ahead]. In a narrow tile loads are what the time goes into.
       __builtin_prefetch(ahead, 0, 2);
-      ahead += a_stride;
+      ahead += ahead_step;
     }
     vec row[V];
 #pragma GCC unroll 5
@@ -55,12 +55,12 @@ void multiply_tile(const Tile& t) {
     }
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
-      const vec x = splat(layout == Layout::rows ? a[i * a_stride] : a[i]);
+      const vec x = splat(a[i * a_row]);
 #pragma GCC unroll 5
       for (int v = 0; v < V; ++v) sum[i][v] = fma(x, row[v], sum[i][v]);
     }
-    a += layout == Layout::rows ? 1 : a_stride;
-    b += b_stride;
+    a += a_step;
+    b += b_step;
   }
 
   // Calls body on each accumulator, so that the branches below are taken once and not for every one of them.
@@ -89,29 +89,28 @@ struct TileTable {
   TileFunction whole[tile_m];              // tile_n columns; by rows - 1
   TileFunction part[tile_v + 1][tallest];  // by vectors - 1, of which the last may be a part, and rows - 1
 };
-template <Layout layout, int V, int... R>
+template <int V, int... R>
 constexpr void fill_part(TileTable& table, std::integer_sequence<int, R...>) {
-  ((table.part[V - 1][R] = multiply_tile<R + 1, V, layout, true>), ...);
+  ((table.part[V - 1][R] = multiply_tile<R + 1, V, true>), ...);
 }
-template <Layout layout, int... V, int... R>
+template <int... V, int... R>
 constexpr TileTable make_table(std::integer_sequence<int, V...>, std::integer_sequence<int, R...>) {
   TileTable table = {};
-  ((table.whole[R] = multiply_tile<R + 1, tile_v, layout, false>), ...);
-  (fill_part<layout, V + 1>(table, std::make_integer_sequence<int, most_rows(V + 1)>()), ...);
+  ((table.whole[R] = multiply_tile<R + 1, tile_v, false>), ...);
+  (fill_part<V + 1>(table, std::make_integer_sequence<int, most_rows(V + 1)>()), ...);
   return table;
 }
-template <Layout layout>
-constexpr TileTable tile_table = make_table<layout>(std::make_integer_sequence<int, tile_v + 1>(),
-                                                    std::make_integer_sequence<int, tile_m>());
+constexpr TileTable tile_table =
+    make_table(std::make_integer_sequence<int, tile_v + 1>(), std::make_integer_sequence<int, tile_m>());
 
 void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const GemmOptions& options) {
-  const TileTable& table = a.matrix.transposed ? tile_table<Layout::columns> : tile_table<Layout::rows>;
   const real* a_data = a.packed ? a.packed : a.matrix.data;
   const Index k = a.matrix.cols;
-  // In A, from one row to the next.
-  const Index a_step = a.packed ? k : a.matrix.transposed ? 1 : a.matrix.stride;
   Tile t;
   t.k = k;
+  t.a_row = a.matrix.transposed ? 1 : a.matrix.stride;
+  t.a_step = a.matrix.transposed ? a.matrix.stride : 1;
+  t.ahead_step = a.matrix.transposed && !a.packed ? a.matrix.stride : 0;
   t.ldc = c.stride;
   t.alpha = options.alpha;
   t.add = options.accumulate;
@@ -119,16 +118,16 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
     columns = next_panel(c.cols - j, b.wide);
     const Index vectors = (columns + lanes - 1) / lanes;
     t.last = columns - (vectors - 1) * lanes;
-    const TileFunction* functions = columns == tile_n ? table.whole : table.part[vectors - 1];
+    const TileFunction* functions = columns == tile_n ? tile_table.whole : tile_table.part[vectors - 1];
     const Index most = a.packed ? tile_m : most_rows(int(vectors));
     t.b = b.packed ? b.packed + j * k : b.matrix.data + j;
-    t.b_stride = b.packed ? panel_stride(columns) : b.matrix.stride;
+    t.b_step = b.packed ? panel_stride(columns) : b.matrix.stride;
     t.bias = options.bias ? options.bias + j : nullptr;
     for (Index i = 0, rows; i < c.rows; i += rows) {
       rows = next_tile(c.rows - i, most);
-      t.a = a_data + i * a_step;
-      t.a_stride = a.packed ? rows : a.matrix.stride;
-      t.ahead = a_data + c.rows + i / tile_m * line;
+      t.a = a_data + i * (a.packed ? k : t.a_row);
+      if (a.packed) t.a_step = rows;
+      t.ahead = t.ahead_step > 0 ? a_data + c.rows + i / tile_m * line : t.a;
       t.c = c.data + i * c.stride + j;
       functions[rows - 1](t);
     }
