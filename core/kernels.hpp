@@ -133,10 +133,24 @@ struct UpdateKernels {
   void (*adam)(Index n, const AdamStep& step, const AdamArrays& state);
 };
 
+// A tile of the scores: `rows` queries by some keys, of which row r sees those in seen[r] and no others. From
+// row to row it is `stride` numbers, whole vectors (a multiple of 16): beyond the keys there is padding.
+struct ScoreTile {
+  Index rows, keys, stride;
+  real* data;
+  const Range* seen;
+};
+
 // For each row of an online softmax: the largest score so far, the sum of exp(score - max) so far, and what
-// to multiply results by that were computed with the maximum before.
+// to multiply results by that were computed with the maximum before (not set by the first tile).
 struct OnlineSoftmax {
   real *max, *sum, *rescale;
+};
+
+// Rows of numbers, `stride` apart.
+struct StridedRows {
+  const real* data;
+  Index stride;
 };
 
 // The weights of a tile, and what dropout left of them: the same where there is no dropout, with a scale
@@ -146,17 +160,19 @@ struct AttentionWeights {
   real scale;
 };
 
-// Attention, tile by tile (core/ops_attention.cpp). A tile is (rows, stride), its rows padded with -inf to a
-// whole number of vectors; `stride` is a multiple of 16.
+// Attention, tile by tile (core/ops_attention.cpp). The weight of what a row does not see, and the padding's,
+// is 0.
 struct AttentionKernels {
-  // Softmax of rows that arrive in pieces: the scores of the next piece become exp(score - max).
-  void (*online_softmax)(Index rows, Index stride, real* scores, const OnlineSoftmax& so_far);
-  // scores = exp(scores - log_sum_exp[r]): the weights, recomputed for the backward.
-  void (*recompute_weights)(Index rows, Index stride, real* scores, const real* log_sum_exp);
+  // Softmax of rows that arrive in tiles: the scores of this one become exp(score - max).
+  void (*online_softmax)(const ScoreTile& scores, bool first, const OnlineSoftmax& so_far);
+  // scores = exp(scores - max[r]) * scale[r]: the weights, recomputed for the backward.
+  void (*recompute_weights)(const ScoreTile& scores, const real* max, const real* scale);
   // d_weights = weights * (d_weights * scale - delta[r]), without d_weights where dropout made `used` -0:
   // from the gradient of the weights that were used to that of the scores.
-  void (*scores_backward)(Index rows, Index stride, const AttentionWeights& weights, real* d_weights,
-                          const real* delta);
+  void (*scores_backward)(const ScoreTile& d_weights, const AttentionWeights& weights, const real* delta);
+  // x[r] *= factors[r], and dots[r] = x[r] . y[r].
+  void (*scale_rows)(Index rows, Index cols, const real* factors, real* x, Index stride);
+  void (*dot_rows)(Index rows, Index cols, const StridedRows& x, const StridedRows& y, real* dots);
 };
 
 struct GemmKernels;  // what core/gemm.cpp builds matrix products from: core/kernels/gemm_kernels.hpp

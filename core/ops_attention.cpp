@@ -11,15 +11,14 @@
 // multiplied by exp(m - m') before the tile's share is added. At the end O / l is exactly the weighted sum.
 // (FlashAttention, Dao et al. 2022.)
 //
-// The backward has m + log l (one number per query) from the forward, so it recomputes the weights of a tile
-// as P = exp(S - m - log l), and then
+// The backward has m and 1 / l of each query from the forward, so it recomputes the weights of a tile as
+// P = exp(S - m) / l, and then
 //   dV = Pᵀ dO,   dP = dO Vᵀ,   dS = P (dP - δ) with δ = Σ_d dO O,   dQ = scale dS K,   dK = scale dSᵀ Q.
 // δ is what softmax's own Σ_j P_j dP_j comes to, because O = P V.
 #include "core/ops.hpp"
 
 #include <algorithm>  // clamp, copy, fill, max, min
-#include <cmath>      // log, sqrt
-#include <limits>     // numeric_limits
+#include <cmath>      // sqrt
 
 #include "core/error.hpp"
 #include "core/gemm.hpp"
@@ -30,7 +29,6 @@ namespace attn {
 namespace {
 
 constexpr Index query_tile = 96, key_tile = 128;
-constexpr real infinity = std::numeric_limits<real>::infinity();
 
 // The inputs, sizes and settings of one call, and who sees whom.
 struct Attention {
@@ -161,21 +159,22 @@ struct Tile {
   // A matrix (rows, columns) in a buffer; up to the stride, its rows are padding.
   Matrix in(real* buffer) const { return {buffer, rows(), columns(), call.tile_stride()}; }
 
-  // scale Q Kᵀ + bias, and -inf where a query does not see a key.
+  // scale Q Kᵀ + bias
   Matrix scores(const ConstMatrix& Q, const PackedMatrix& Kt, real* buffer) const {
     const Matrix S = in(buffer);
     gemm(Q, Kt, S, {.alpha = call.scale});
-    for (Index r = 0; r < S.rows; ++r) {
-      real* row = S.at(r, 0);
-      const Index t = queries.begin + r;
-      if (call.mask.bias) kernels().add(S.cols, row, call.mask.bias.data() + bias_offset(t), row);
-      const Range seen = call.visible(b, t);
-      const Index begin = std::clamp<Index>(seen.begin - keys.begin, 0, S.cols);
-      const Index end = std::clamp<Index>(seen.end - keys.begin, begin, S.cols);
-      std::fill(row, row + begin, -infinity);
-      std::fill(row + end, row + S.stride, -infinity);  // the padding, too
-    }
+    for (Index r = 0; call.mask.bias && r < S.rows; ++r)
+      kernels().add(S.cols, S.at(r, 0), call.mask.bias.data() + bias_offset(queries.begin + r), S.at(r, 0));
     return S;
+  }
+  // For the kernels, with what each query sees of these keys.
+  ScoreTile seen(const Matrix& matrix, Range* ranges) const {
+    for (Index r = 0; r < matrix.rows; ++r) {
+      const Range all = call.visible(b, queries.begin + r);
+      const Index begin = std::clamp<Index>(all.begin - keys.begin, 0, matrix.cols);
+      ranges[r] = {begin, std::clamp<Index>(all.end - keys.begin, begin, matrix.cols)};
+    }
+    return {matrix.rows, matrix.cols, matrix.stride, matrix.data, ranges};
   }
 
   // What dropout leaves of the weights: in `buffer`, or the weights themselves if there is no dropout.
@@ -235,45 +234,48 @@ Index unit_grain(const Attention& call, Index units) {
   return 1 + 100000 / (work + 1);
 }
 
-void attend(const Attention& call, Index b, Index h, real* out, real* log_sum_exp) {
+// Of every query, m and 1 / l: see Note [Online softmax]. For one that sees no key, 0 and 0.
+struct Statistics {
+  real *max, *scale;
+};
+
+void attend(const Attention& call, Index b, Index h, real* out, const Statistics& statistics) {
   const Index size = query_tile * call.tile_stride(), keys_size = PackedKeys::size(call);
   Scratch<real> buffers(size + query_tile * call.D + 2 * keys_size);
   real *q_copy = buffers.data() + size, *keys = q_copy + query_tile * call.D;
   const Tile head{call, b, h, {0, call.T}};
   const PackedKeys Kt(head, call.k.data(), true, keys), V(head, call.v.data(), false, keys + keys_size);
   real max[query_tile], sum[query_tile], rescale[query_tile];
+  Range seen[query_tile];
   for (Index begin = 0; begin < call.T; begin += query_tile) {
     const Tile rows{call, b, h, {begin, std::min(begin + query_tile, call.T)}};
     const Matrix O = rows.of_queries(out);
     const ConstMatrix Q = rows.of_queries(call.q.data(), q_copy);
-    std::fill(max, max + O.rows, -infinity);
-    std::fill(sum, sum + O.rows, real{0});
     bool first = true;
     rows.for_each_key_tile([&](const Tile& tile) {
       const Matrix P = tile.scores(Q, Kt[tile], buffers.data());
-      kernels().online_softmax(P.rows, P.stride, P.data, {max, sum, rescale});
+      kernels().online_softmax(tile.seen(P, seen), first, {max, sum, rescale});
       tile.drop(P, P.data);
-      if (!first)
-        for (Index r = 0; r < O.rows; ++r) kernels().scale(O.cols, rescale[r], O.at(r, 0), O.at(r, 0));
+      if (!first) kernels().scale_rows(O.rows, O.cols, rescale, O.data, O.stride);
       gemm(P, V[tile], O, {.accumulate = !first});  // O += P V
       first = false;
     });
+    if (first) std::fill(sum, sum + O.rows, real{0});
+    real *m = statistics.max + rows.first_row(), *scale = statistics.scale + rows.first_row();
     for (Index r = 0; r < O.rows; ++r) {
-      real* row = O.at(r, 0);
       const bool blind = sum[r] == 0;  // this query sees no key
-      if (blind)
-        std::fill(row, row + O.cols, real{0});
-      else
-        kernels().scale(O.cols, 1 / sum[r], row, row);
-      // For a blind query the backward's exp(score - inf) is then 0, as it should be.
-      log_sum_exp[rows.first_row() + r] = blind ? infinity : max[r] + std::log(sum[r]);
+      if (blind) std::fill(O.at(r, 0), O.at(r, O.cols), real{0});
+      m[r] = blind ? 0 : max[r];
+      scale[r] = blind ? 0 : 1 / sum[r];
     }
+    kernels().scale_rows(O.rows, O.cols, scale, O.data, O.stride);
   }
 }
 
 // What the forward left for the backward, and the gradients, null where none is wanted.
 struct Result {
-  const real *out, *d_out, *log_sum_exp;
+  const real *out, *d_out;
+  Statistics statistics;
 };
 struct Gradients {
   real *q, *k, *v, *bias;
@@ -289,21 +291,22 @@ void attend_backward(const Attention& call, Index b, Index h, const Result& resu
   const PackedKeys K(head, call.k.data(), false, keys), Kt(head, call.k.data(), true, keys + keys_size),
       Vt(head, call.v.data(), true, keys + 2 * keys_size);
   real delta[query_tile];
+  Range seen[query_tile];
   for (Index begin = 0; begin < call.T; begin += query_tile) {
     const Tile rows{call, b, h, {begin, std::min(begin + query_tile, call.T)}};
     const ConstMatrix O = rows.of_queries(result.out), Q = rows.of_queries(call.q.data(), q_copy),
                       dO = rows.of_queries(result.d_out, d_out_copy);
-    for (Index r = 0; r < O.rows; ++r) delta[r] = kernels().dot(O.cols, O.at(r, 0), dO.at(r, 0));
+    kernels().dot_rows(O.rows, O.cols, {O.data, O.stride}, {dO.data, dO.stride}, delta);
     rows.for_each_key_tile([&](const Tile& tile) {
       const Matrix P = tile.scores(Q, Kt[tile], buffers.data()), dS = tile.in(P.data + size);
-      kernels().recompute_weights(P.rows, P.stride, P.data, result.log_sum_exp + tile.first_row());
+      kernels().recompute_weights(tile.seen(P, seen), result.statistics.max + tile.first_row(),
+                                  result.statistics.scale + tile.first_row());
       const Matrix used = tile.drop(P, dS.data + size);
       if (gradients.v) gemm(used.T(), dO, tile.of_keys(gradients.v), {.accumulate = true});  // dV = Pᵀ dO
       if (!gradients.q && !gradients.k && !gradients.bias) return;
-      gemm(dO, Vt[tile], dS);              // dP, which becomes dS = P (dP - δ), with dropout on dP
-      for (Index r = 0; r < dS.rows; ++r)  // the padding holds old numbers, and 0 times NaN is NaN
-        std::fill(dS.at(r, dS.cols), dS.at(r + 1, 0), real{0});
-      kernels().scores_backward(P.rows, P.stride, {P.data, used.data, call.kept_scale()}, dS.data, delta);
+      gemm(dO, Vt[tile], dS);  // dP, which becomes dS = P (dP - δ), with dropout on dP
+      kernels().scores_backward({dS.rows, dS.cols, dS.stride, dS.data, nullptr},
+                                {P.data, used.data, call.kept_scale()}, delta);
       const GemmOptions scaled{.accumulate = true, .alpha = call.scale};
       if (gradients.q) gemm(dS, K[tile], tile.of_queries(gradients.q), scaled);  // dQ = scale dS K
       if (gradients.k) gemm(dS.T(), Q, tile.of_keys(gradients.k), scaled);       // dK = scale dSᵀ Q
@@ -319,14 +322,16 @@ void attend_backward(const Attention& call, Index b, Index h, const Result& resu
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   const Attention call(q, k, v, options);
-  const Tensor out = empty(q.shape()), log_sum_exp = empty({call.B, call.H, call.T});
+  const Tensor out = empty(q.shape()), maxima = empty({call.B, call.H, call.T}),
+               scales = empty(maxima.shape());
   const Index units = call.B * call.H;
   parallel_for(units, unit_grain(call, units), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) attend(call, i / call.H, i % call.H, out.data(), log_sum_exp.data());
+    for (Index i = begin; i < end; ++i)
+      attend(call, i / call.H, i % call.H, out.data(), {maxima.data(), scales.data()});
   });
 
-  return record(out, "attention", {q, k, v, call.mask.bias}, [call, log_sum_exp](const Tensor& out) {
-    const Result result{out.data(), grad_data(out), log_sum_exp.data()};
+  return record(out, "attention", {q, k, v, call.mask.bias}, [call, maxima, scales](const Tensor& out) {
+    const Result result{out.data(), grad_data(out), {maxima.data(), scales.data()}};
     const auto wanted = [](const Tensor& x) { return x && x.needs_grad() ? zeroed_grad(x) : nullptr; };
     const Gradients gradients{wanted(call.q), wanted(call.k), wanted(call.v), wanted(call.mask.bias)};
     // A unit owns every number it adds to: heads that share keys, and those that share a bias, stay together.

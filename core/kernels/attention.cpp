@@ -5,33 +5,81 @@
 namespace attn::ATTN_TARGET {
 namespace {
 
-void online_softmax(Index rows, Index stride, real* scores, const OnlineSoftmax& so_far) {
-  for (Index r = 0; r < rows; ++r) {
-    real* row = scores + r * stride;
-    const real before = so_far.max[r], after = max_over(stride, row, before)[0];
+// The numbers at i … i + lanes - 1 of a row, or -inf where it does not see them.
+ATTN_INLINE vec load_seen(const real* row, Index i, const Range& seen) {
+  const vec x = load(row + i);
+  if (seen.begin <= i && i + lanes <= seen.end) return x;
+  ivec number = {};
+  for (int lane = 0; lane < lanes; ++lane) number[lane] = lane;
+  const ivec inside = (number >= ireal(seen.begin - i) - ivec{}) & (number < ireal(seen.end - i) - ivec{});
+  return select(inside, x, splat(-infinity));
+}
+
+// The first vector of a row is kept from pass to pass: of a short sentence there is no other.
+void online_softmax(const ScoreTile& scores, bool first, const OnlineSoftmax& so_far) {
+  for (Index r = 0; r < scores.rows; ++r) {
+    real* row = scores.data + r * scores.stride;
+    const Range seen = scores.seen[r];
+    const vec x = load_seen(row, 0, seen), before = splat(first ? -infinity : so_far.max[r]);
+    vec after = max(x, before);
+    for (Index i = lanes; i < scores.stride; i += lanes) after = max(load_seen(row, i, seen), after);
+    after = max_lanes(after);
     // In a row that has seen nothing yet, any finite number in place of -inf gives exp(-inf) = 0, not NaN.
-    const real shift = after == -infinity ? real(0) : after;
-    const real sum = exp_and_sum(stride, row, splat(shift), row)[0];
-    so_far.rescale[r] = exp_of_nonpositive(splat(before - shift))[0];
-    so_far.sum[r] = so_far.sum[r] * so_far.rescale[r] + sum;
-    so_far.max[r] = after;
+    const vec shift = select(after == -infinity, vec{}, after);
+    vec sum = exp_of_nonpositive(x - shift);
+    store(row, sum);
+    for (Index i = lanes; i < scores.stride; i += lanes) {
+      const vec e = exp_of_nonpositive(load_seen(row, i, seen) - shift);
+      store(row + i, e);
+      sum += e;
+    }
+    so_far.max[r] = after[0];
+    const real total = sum_lanes(sum)[0];
+    if (first) {
+      so_far.sum[r] = total;
+    } else {
+      so_far.rescale[r] = exp_of_nonpositive(before - shift)[0];
+      so_far.sum[r] = so_far.sum[r] * so_far.rescale[r] + total;
+    }
   }
 }
 
-void recompute_weights(Index rows, Index stride, real* scores, const real* log_sum_exp) {
-  for (Index r = 0; r < rows; ++r)
-    for (real* p = scores + r * stride; p < scores + (r + 1) * stride; p += lanes)
-      store(p, exp_of_nonpositive(load(p) - log_sum_exp[r]));
+void recompute_weights(const ScoreTile& scores, const real* max, const real* scale) {
+  for (Index r = 0; r < scores.rows; ++r) {
+    real* row = scores.data + r * scores.stride;
+    for (Index i = 0; i < scores.stride; i += lanes)
+      store(row + i, exp_of_nonpositive(load_seen(row, i, scores.seen[r]) - max[r]) * scale[r]);
+  }
 }
 
-void scores_backward(Index rows, Index stride, const AttentionWeights& weights, real* d_weights,
-                     const real* delta) {
+void scores_backward(const ScoreTile& d_weights, const AttentionWeights& weights, const real* delta) {
   const auto [P, used, scale] = weights;
-  for (Index r = 0; r < rows; ++r)
-    for (Index i = r * stride; i < (r + 1) * stride; i += lanes) {
-      const vec d_weight = select(dropped(load(used + i)), vec{}, load(d_weights + i) * scale);
-      store(d_weights + i, load(P + i) * (d_weight - delta[r]));
-    }
+  const Index stride = d_weights.stride;
+  for (Index r = 0; r < d_weights.rows; ++r) {
+    real* row = d_weights.data + r * stride;
+    over(d_weights.keys, [&](Index i, auto part) {
+      const Index at = r * stride + i;
+      const vec d_weight = select(dropped(load(used + at)), vec{}, part.load(row + i) * scale);
+      part.store(row + i, load(P + at) * (d_weight - delta[r]));
+    });
+  }
+}
+
+void scale_rows(Index rows, Index cols, const real* factors, real* x, Index stride) {
+  for (Index r = 0; r < rows; ++r) {
+    over(cols, [&](Index i, auto part) {
+      real* at = x + r * stride + i;
+      part.store(at, factors[r] * part.load(at));
+    });
+  }
+}
+
+void dot_rows(Index rows, Index cols, const StridedRows& x, const StridedRows& y, real* dots) {
+  for (Index r = 0; r < rows; ++r) {
+    const real *one = x.data + r * x.stride, *two = y.data + r * y.stride;
+    dots[r] =
+        sum_all<1>(cols, [=](Index i, auto part) { return part.load(one + i) * part.load(two + i); })[0];
+  }
 }
 
 }  // namespace
@@ -39,7 +87,9 @@ void scores_backward(Index rows, Index stride, const AttentionWeights& weights, 
 AttentionKernels attention_kernels() {
   return {.online_softmax = online_softmax,
           .recompute_weights = recompute_weights,
-          .scores_backward = scores_backward};
+          .scores_backward = scores_backward,
+          .scale_rows = scale_rows,
+          .dot_rows = dot_rows};
 }
 
 }  // namespace attn::ATTN_TARGET
