@@ -14,11 +14,13 @@ ifneq ($(filter $(VARIANT),tsan),)
   CXX := clang++
 endif
 CPPFLAGS := -I. -MMD -MP
-CXXFLAGS := -std=c++20 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp
+CXXFLAGS := -std=c++20 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp \
+            -ffunction-sections -fdata-sections
 GCC      := $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),,yes)
 # g++ 12 takes "a" + std::string for overlapping memory: not ours, and not true.
 CXXFLAGS += $(if $(GCC),-Wno-restrict)
-LDLIBS   := -lfmt -lutf8proc
+# A program gets the functions that it calls, and need not be linked with what the others would call.
+LDLIBS   := -Wl,--gc-sections -lfmt -lutf8proc
 # What the numbers go through, core/, is worth the optimizer's time. The rest is -O1.
 OPTIMIZE := -O1
 HOT      := -O3
@@ -44,9 +46,9 @@ ifneq ($(filter x86_64%,$(shell uname -m)),)
   TARGETS := baseline v3 v4
 endif
 TARGETS ?= baseline
-# Of these, what a program needs that runs on this machine: the widest, and what runs everywhere.
+# Of these, what a program needs that runs on this machine only: the widest.
 cpu_has = $(shell grep -om1 $(1) /proc/cpuinfo 2>/dev/null)
-HERE := baseline $(filter $(TARGETS),$(if $(call cpu_has,avx512vl),v4,$(if $(call cpu_has,avx2),v3)))
+HERE := $(or $(filter $(TARGETS),$(if $(call cpu_has,avx512vl),v4,$(if $(call cpu_has,avx2),v3))),baseline)
 # Where there are the others, this one is for processors from before 2013.
 TARGET_FLAGS_baseline := $(if $(filter v3,$(TARGETS)),-O1)
 TARGET_FLAGS_v3 := -march=x86-64-v3
@@ -60,15 +62,25 @@ COMPILE  = $(CXX) $(CPPFLAGS) $(if $(GCC),-include $(H)/$(OPTIMIZE:-%=%)/standar
 # By default ccache leaves alone what is compiled with precompiled headers.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
-# What a program is made of follows from what its sources include, see .ci/needs.
+# What a program is made of follows from what its sources include, and which sources are compiled together: .ci/needs.
 SOURCES := $(shell find -H core nn optim lessons notebooks_cpp tests -name '*.[ch]pp')
 build/needs.mk: .ci/needs $(SOURCES)
 	@mkdir -p $(@D)
 	@awk -f .ci/needs $(SOURCES) >$@
 include build/needs.mk
-# $(call objects_of,SOURCES). Sources that never see `real` are compiled once for both float and double.
-SHARED     := $(if $(filter double,$(VARIANT)),$(PLAIN))
-objects_of  = $(patsubst %.cpp,$(O)/%.o,$(filter-out $(SHARED),$(1))) $(patsubst %.cpp,build/obj/%.o,$(filter $(SHARED),$(1)))
+ifneq ($(sort $(KNOWN)),$(sort $(SOURCES)))
+  $(shell rm -f build/needs.mk)  # a source is gone: make writes it again
+endif
+# $(call objects_of,SOURCES). Parts that never see `real` are compiled once for both float and double. Under tsan every
+# source is a part, so that somebody notices a forgotten include.
+parts_of    = $(sort $(if $(filter tsan,$(VARIANT)),$(1:.cpp=),$(foreach source,$(1),$(PART_$(source)))))
+SHARED     := $(if $(filter double,$(VARIANT)),$(call parts_of,$(PLAIN)))
+objects_of  = $(patsubst %,$(O)/%.o,$(filter-out $(SHARED),$(call parts_of,$(1)))) \
+              $(patsubst %,build/obj/%.o,$(filter $(SHARED),$(call parts_of,$(1))))
+# The source of a part includes those that are in it. It is written again only if these are others.
+$(sort $(PARTS:%=build/parts/%.cpp)): build/parts/%.cpp: build/needs.mk
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(sort $(SOURCES_$*)) | cmp -s - $@ || printf '#include "%s"\n' $(sort $(SOURCES_$*)) >$@
 # $(call objects,MAIN_SOURCE): all that this program needs.
 objects     = $(call objects_of,$(filter-out core/kernels/%,$(NEEDS_$(1)))) \
               $(if $(filter core/kernels.cpp,$(NEEDS_$(1))),$(KERNEL_OBJECTS))
@@ -86,13 +98,14 @@ PRESS_SOURCES  := $(filter-out %main.cpp,$(sort $(wildcard notebooks_cpp/press/*
 SUPPORT_SOURCES := $(filter-out %main.cpp,$(sort $(wildcard lessons/support/*.cpp)))
 SUPPORT_OBJECTS := $(call objects_of,$(SUPPORT_SOURCES))
 # Lesson 13 and the press are tested like the library: all of them but their mains.
-UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp)) $(SUPPORT_SOURCES) \
+UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp tests/unit/*/*.cpp)) $(SUPPORT_SOURCES) \
                   lessons/coach/mistakes.cpp lessons/coach/mutants.cpp \
                   $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)) \
                   $(PRESS_SOURCES) notebooks_cpp/notebook.cpp notebooks_cpp/live/live.cpp
 ifeq ($(VARIANT),double)
-  # Tests of what has no `real` (and pages, which have no gradients) run once, with floats.
-  UNIT_SOURCES := $(filter-out $(PRESS_SOURCES) tests/unit/press_% notebooks_cpp/live/% tests/unit/live_test.cpp $(filter-out %/main.cpp,$(filter tests/%,$(PLAIN))),$(UNIT_SOURCES))
+  # Tests of what has no `real`, and of lessons and pages, which have no gradients of their own, run once, with floats.
+  UNIT_SOURCES := $(filter-out $(PLAIN),$(filter tests/unit/core/% tests/unit/ops/% tests/unit/nn/% tests/unit/text/% \
+                    tests/unit/optim/%,$(UNIT_SOURCES))) tests/unit/main.cpp
 endif
 UNIT_OBJECTS   := $(call objects_of,$(UNIT_SOURCES))
 LESSON_NAMES   := $(notdir $(patsubst %/lesson.cpp,%,$(sort $(wildcard lessons/[0-9]*/lesson.cpp))))
@@ -151,18 +164,17 @@ define object_rules
 $(1)/%.o: %.cpp | build/packages.ok $$(HEADERS)
 	@mkdir -p $$(@D)
 	$$(COMPILE) -c $$< -o $$@
+$(1)/%.o: build/parts/%.cpp | build/packages.ok $$(HEADERS)
+	@mkdir -p $$(@D)
+	$$(COMPILE) -c $$< -o $$@
 $(1)/core/%.o $(1)/nn/%.o $(1)/optim/%.o: CXXFLAGS += -Wconversion -Wno-sign-conversion
 $(1)/core/%.o: OPTIMIZE := $$(HOT)
-$(1)/core/viz/%.o $(addprefix $(1)/core/,atomic_file.o base64.o json.o print.o text.o): OPTIMIZE := -O1
+$(1)/core/viz/%.o $(1)/core/plain.o: OPTIMIZE := -O1
 endef
 $(foreach o,$(O) $(if $(SHARED),build/obj),$(eval $(call object_rules,$(o))))
 
-# The kernels are one source to the compiler, which so reads the intrinsics once for each instruction set.
-build/kernels.cpp: $(KERNEL_SOURCES)
-	@mkdir -p $(@D)
-	@printf '#include "%s"\n' $^ >$@
 define kernel_rule
-$(O)/core/kernels.$(1).o: build/kernels.cpp | build/packages.ok
+$(O)/core/kernels.$(1).o: build/parts/core/kernels/all.cpp | build/packages.ok
 	@mkdir -p $$(@D)
 	$$(CXX) $$(CPPFLAGS) $$(CXXFLAGS) $$(HOT) -DATTN_TARGET=$(1) $$(TARGET_FLAGS_$(1)) -c $$< -o $$@
 endef
@@ -315,7 +327,7 @@ bench-peers:  ## install the libraries that bench compares with
 # --- fuzzing: a moment of it in `make test`, for longer and under the sanitizers here ---
 FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp) $(patsubst %,lessons/coach/%.cpp,course source mistakes value wire) \
                 $(SUPPORT_SOURCES) $(PRESS_SOURCES) $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp))
-$(B)/tests/fuzzer: $(FUZZ_SOURCES:%.cpp=$(O)/%.o) $(LIB)
+$(B)/tests/fuzzer: $(call objects_of,$(FUZZ_SOURCES)) $(LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -lmd4c -o $@
 .PHONY: fuzz kills

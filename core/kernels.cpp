@@ -32,7 +32,10 @@ namespace {
 
 // A table is filled by functions of its target, so only after the check that this CPU can run them.
 std::vector<Kernels> detect() {
-  std::vector<Kernels> sets = {ATTN_TABLE(baseline)};
+  std::vector<Kernels> sets;
+#ifdef ATTN_HAS_baseline
+  sets.push_back(ATTN_TABLE(baseline));
+#endif
 #if defined(ATTN_HAS_v3) || defined(ATTN_HAS_v4)
   const bool has_v3 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
@@ -45,6 +48,8 @@ std::vector<Kernels> detect() {
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
   if (has_v3 && has_v4) sets.push_back(ATTN_TABLE(v4));
 #endif
+  if (sets.empty())
+    fail("this program was built for another processor, which has more than this one: build it again here");
   return sets;
 }
 

@@ -4,7 +4,7 @@
 // Axes may be negative: -1 is the last. Shapes that do not fit throw an Error that names the op and the
 // shapes; so does an empty Tensor, where it is not allowed.
 //
-// The meaning is PyTorch's, but for these differences (tests/unit/pytorch_test.cpp checks each):
+// The meaning is PyTorch's, but for these differences (tests/unit/ops/pytorch_test.cpp checks each):
 //
 //   what                                  PyTorch         here             because
 //   softmax of a row of -inf              NaN             0                what sees nothing takes nothing

@@ -1,9 +1,9 @@
 // exp, tanh and the activations with their derivatives, on vectors.
 //
 // In float they are polynomials of our own, without branches and without tables. The error bounds below were
-// measured against double over the whole range and are checked by tests/unit/kernels_test.cpp (1 ulp = 2^-23
-// relative). Each function takes its limit at +inf and -inf, and NaN gives NaN. In the double build, where
-// exactness matters and speed does not, the C library computes them lane by lane.
+// measured against double over the whole range and are checked by tests/unit/core/kernels_test.cpp (1 ulp =
+// 2^-23 relative). Each function takes its limit at +inf and -inf, and NaN gives NaN. In the double build,
+// where exactness matters and speed does not, the C library computes them lane by lane.
 //
 //   exp        1.25 ulp           0 below -87.3365, where e^x is no longer normal; +inf above 88.7228
 //   tanh       3 ulp

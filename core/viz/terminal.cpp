@@ -43,7 +43,7 @@ std::string heading(const std::string& title, bool colors, Index columns) {
   return text;
 }
 
-Index widest(const std::vector<std::string>& labels) {
+Index most_columns(const std::vector<std::string>& labels) {
   Index columns = 0;
   for (const std::string& label : labels) columns = std::max(columns, display_width(visible(label)));
   return columns;
@@ -150,9 +150,11 @@ std::string terminal_heatmap(const Matrix& matrix, const HeatmapOptions& options
   title += (on_one_line && !down.empty() ? down.substr(0, down.size() - 1) + "   " : down) + across;
   if (matrix.values.empty()) return title + "(empty)\n";
   const Index label_columns =
-      options.row_labels.empty() ? 0 : std::min<Index>(widest(options.row_labels), columns < 60 ? 8 : 16) + 1;
+      options.row_labels.empty()
+          ? 0
+          : std::min<Index>(most_columns(options.row_labels), columns < 60 ? 8 : 16) + 1;
   const Index room = (columns - label_columns) / matrix.cols;
-  Index wanted = std::max<Index>(2, std::min<Index>(widest(options.column_labels), 9) + 1), number = 0;
+  Index wanted = std::max<Index>(2, std::min<Index>(most_columns(options.column_labels), 9) + 1), number = 0;
   for (const float value : matrix.values)
     number = std::max(number, Index(fmt::formatted_size("{:.{}f}", value, options.decimals)) + 1);
   const bool numbers = options.numbers && number <= room;

@@ -12,7 +12,7 @@ namespace attn::viz {
 
 namespace {
 
-constexpr double box_height = 30, slot = 40, between = 56;
+constexpr double node_height = 30, slot = 40, between = 56;
 
 struct Placed {
   Index depth = 0;
@@ -116,8 +116,8 @@ Image tree(const std::vector<TreeNode>& nodes, const TreeOptions& options) {
     }
   for (Index i = 0; i < std::ssize(nodes); ++i) {
     const Look look = look_of(nodes[i].branch);
-    const Rect box{lefts[placed[i].depth], std::round(top + placed[i].y - box_height / 2), placed[i].width,
-                   box_height};
+    const Rect box{lefts[placed[i].depth], std::round(top + placed[i].y - node_height / 2), placed[i].width,
+                   node_height};
     draw_round_rect(image, box, 7, look.fill, {look.line, look.outline});
     draw_text(image, {box.x + 12, box.center().y}, visible(nodes[i].label),
               {.color = look.text, .bold = true});

@@ -19,12 +19,12 @@ namespace {
 Color pale(Index number) { return mix(palette(number), paint::white, 0.72); }
 
 // A node of the tree over `range`: its place, and the rank that has all of it, or -1.
-struct Node {
+struct Joint {
   Point place;
   Index owner;
 };
 
-Node draw_tree(Image& image, Range range, Index ranks, double bottom, double cell, double rise) {
+Joint draw_tree(Image& image, Range range, Index ranks, double bottom, double cell, double rise) {
   if (range.end - range.begin == 1) {
     Index owner = 0;
     while (shards_of(8, owner, ranks).end <= range.begin) ++owner;
@@ -34,11 +34,11 @@ Node draw_tree(Image& image, Range range, Index ranks, double bottom, double cel
     return {{box.center().x, box.y}, owner};
   }
   const Index middle = range.begin + (range.end - range.begin + 1) / 2;
-  const Node left = draw_tree(image, {range.begin, middle}, ranks, bottom, cell, rise),
-             right = draw_tree(image, {middle, range.end}, ranks, bottom, cell, rise);
-  const Node node{{(left.place.x + right.place.x) / 2, std::min(left.place.y, right.place.y) - rise},
-                  left.owner == right.owner ? left.owner : -1};
-  for (const Node& child : {left, right}) {
+  const Joint left = draw_tree(image, {range.begin, middle}, ranks, bottom, cell, rise),
+              right = draw_tree(image, {middle, range.end}, ranks, bottom, cell, rise);
+  const Joint node{{(left.place.x + right.place.x) / 2, std::min(left.place.y, right.place.y) - rise},
+                   left.owner == right.owner ? left.owner : -1};
+  for (const Joint& child : {left, right}) {
     const Point way{node.place.x - child.place.x, node.place.y - child.place.y};
     const double above = child.place.y < bottom ? 11 / std::hypot(way.x, way.y) : 0;  // the circle's edge
     line(image, node.place, {child.place.x + above * way.x, child.place.y + above * way.y},

@@ -10,9 +10,7 @@ LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O
 LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(G) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 
-GRADED_OBJECTS := $(patsubst %.cpp,$(G)/%.o,$(sort $(wildcard core/*.cpp)) nn/attention.cpp nn/linear.cpp \
-                    nn/positions.cpp optim/schedule.cpp) \
-                  $(G)/core/kernels.baseline.o \
+GRADED_OBJECTS := $(patsubst %,$(G)/%.o,core/numbers core/plain core/kernels core/kernels.baseline nn/numbers optim/schedule) \
                   $(patsubst %,$(G)/lessons/coach/%.o,answering crash examine facts grader input_facts judge \
                     length_facts part_facts position_facts run_answers sandbox self_check show source value verdict wire) \
                   $(G)/lessons/mine/table.o
@@ -20,22 +18,37 @@ EXERCISES      := $(notdir $(patsubst %/exercise.hpp,%,$(sort $(wildcard lessons
 GRADERS        := $(EXERCISES:%=$(G)/tests/exercises/%_test.o)
 GRADING        := $(G)/libgrading.so $(GRADERS) $(EXERCISES:%=$(G)/exercise/%)
 
+graded_compile = $(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_HAS_baseline -c $< -o $@
 $(G)/%.o: %.cpp
 	@mkdir -p $(@D)
-	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_HAS_baseline -c $< -o $@
+	$(graded_compile)
+$(G)/%.o: build/parts/%.cpp
+	@mkdir -p $(@D)
+	$(graded_compile)
 
-$(G)/core/kernels.baseline.o: build/kernels.cpp
+$(G)/core/kernels.baseline.o: build/parts/core/kernels/all.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_TARGET=baseline -c $< -o $@
 
-$(G)/lessons/coach/%.o: lessons/coach/%.cpp
+# $(call precompiled,HEADER): the option, if there is such a thing as $(G)/HEADER.gch.
+precompiled = $(if $(GCC),-include $(G)/$(1))
+$(G)/lessons/coach/%.o: lessons/coach/%.cpp $(if $(GCC),| $(G)/standard.hpp.gch)
 	@mkdir -p $(@D)
-	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 -c $< -o $@
+	$(CXX) -MMD -MP $(call precompiled,standard.hpp) $(GRADED_CXXFLAGS) -O1 -c $< -o $@
+$(G)/standard.hpp.gch: .ci/standard.hpp | build/packages.ok
+	@mkdir -p $(@D)
+	@cp $< $(@:.gch=)
+	$(CXX) $(GRADED_CXXFLAGS) -O1 -x c++-header $< -o $@
 
 # -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a container ends the self-check with a message, not by luck.
-$(G)/tests/exercises/%.o: tests/exercises/%.cpp
+GRADER_FLAGS := $(GRADED_CXXFLAGS) -D_GLIBCXX_ASSERTIONS -I$(G) -O0
+$(G)/tests/exercises/%.o: tests/exercises/%.cpp $(if $(GCC),$(G)/oracle.hpp.gch)
 	@mkdir -p $(@D)
-	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -D_GLIBCXX_ASSERTIONS -I$(G) -O0 -c $< -o $@
+	$(CXX) -MMD -MP $(call precompiled,oracle.hpp) $(GRADER_FLAGS) -c $< -o $@
+$(G)/oracle.hpp.gch: tests/exercises/oracle.hpp | build/packages.ok
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' lessons/coach/exercise.hpp lessons/coach/checked.hpp lessons/coach/grading.hpp $< >$(@:.gch=)
+	$(CXX) -MMD -MP -MF $@.d $(GRADER_FLAGS) -x c++-header $(@:.gch=) -o $@
 
 # The wrong answers of each exercise, made from its solution and its mistakes.diff.
 $(GRADERS): $(G)/tests/exercises/%_test.o: $(G)/mistakes/%.hpp
@@ -61,9 +74,7 @@ $(foreach kind,exercise solution,$(eval $(call answer_rules,$(kind))))
 ANSWERS := $(EXERCISES:%=$(G)/exercise/%) $(EXERCISES:%=$(G)/solution/%)
 
 # The program that the learner talks to. It runs the compiler itself, with the flags above.
-COACH_OBJECTS := $(patsubst %,build/obj/lessons/coach/%.o,advice check_course coach compile course sandbox watcher) \
-                 $(patsubst %,build/obj/%.o,core/atomic_file core/text lessons/support/bounds lessons/support/options \
-                   lessons/support/output)
+COACH_OBJECTS := $(call objects,lessons/coach/coach.cpp)
 build/obj/lessons/coach/compile.o: CPPFLAGS += -DCOACH_COMPILE='"$(LEARNER_COMPILE)"' \
                                    -DCOACH_LINK='"$(LEARNER_LINK)"' -DCOACH_LIBS='"$(LEARNER_LIBS)"'
 build/obj/lessons/coach/compile.o: lessons/coach/coach.mk

@@ -38,7 +38,7 @@ $(M)/mistake/%.so: $(M)/mistake/%.hpp lessons/mine/mine.mk | $(M)/unchecked/core
 
 # The milestones are programs like the lessons, with their prose as calls.
 MILESTONES     := $(notdir $(basename $(sort $(wildcard lessons/mine/mine_[0-9]*.cpp))))
-MINE_OBJECTS   := $(patsubst %.cpp,$(O)/%.o,$(filter-out %main.cpp lessons/mine/mine_%,$(wildcard lessons/mine/*.cpp)) \
+MINE_OBJECTS   := $(call objects_of,$(filter-out %main.cpp lessons/mine/mine_%,$(wildcard lessons/mine/*.cpp)) \
                     lessons/coach/course.cpp lessons/coach/mistakes.cpp lessons/coach/mutants.cpp \
                     $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp))) $(SUPPORT_OBJECTS)
 $(MILESTONES:%=$(B)/prose/%.cpp): $(B)/prose/%.cpp: lessons/mine/%.cpp build/make_prose
@@ -47,13 +47,12 @@ $(MILESTONES:%=$(B)/prose/%.cpp): $(B)/prose/%.cpp: lessons/mine/%.cpp build/mak
 $(MILESTONES:%=$(O)/lessons/mine/%.o): $(O)/lessons/mine/%.o: $(B)/prose/%.cpp | $(HEADERS)
 	@mkdir -p $(@D)
 	$(COMPILE) -c $< -o $@
-$(O)/lessons/mine/ops.o: OPTIMIZE := $(HOT)
+$(O)/lessons/mine/numbers.o: OPTIMIZE := $(HOT)
 # What a learner's file calls must be there, whether the milestone itself needs it or not.
 $(MILESTONES:%=$(M)/%): $(M)/%: $(O)/lessons/mine/%.o $(MINE_OBJECTS) $(LIB)
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) -rdynamic $(filter %.o,$^) -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive $(LDLIBS) -ldl -o $@
-$(M)/list: $(patsubst %,$(O)/lessons/mine/%.o,list_main table) $(patsubst %,$(O)/%.o,lessons/coach/course \
-           core/atomic_file core/text lessons/support/bounds lessons/support/options lessons/support/output)
+	$(CXX) $(CXXFLAGS) -rdynamic $(filter %.o,$^) -Wl,--whole-archive $(LIB) -Wl,--no-whole-archive $(LDLIBS) -ldl -Wl,--no-gc-sections -o $@
+$(M)/list: $(call objects,lessons/mine/list_main.cpp)
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 

@@ -10,7 +10,7 @@ LIVE_HEADERS := build/live/include
 EMXX := em++
 # The optimizer's time goes where the page's time goes.
 EMFLAGS := -std=c++20 -O1 -fno-math-errno -fno-trapping-math -msimd128 -fwasm-exceptions \
-           -DATTN_TARGET=baseline -Wall -Wextra -Wno-unknown-pragmas -I. -isystem $(LIVE_HEADERS) -MMD -MP
+           -DATTN_TARGET=baseline -DATTN_HAS_baseline -Wall -Wextra -Wno-unknown-pragmas -I. -isystem $(LIVE_HEADERS) -MMD -MP
 build/live/obj/core/%.o build/live/obj/nn/text/%.o: EMFLAGS += -O2
 build/live/obj/core/kernels/%.o: EMFLAGS += -O3
 

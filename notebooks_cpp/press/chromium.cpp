@@ -138,7 +138,7 @@ void Chromium::send(const Json& message) {
   const std::string text = message.dump();
   std::string_view left(text.c_str(), text.size() + 1);  // with its NUL
   while (!left.empty()) {
-    const ssize_t count = write(to_browser_, left.data(), left.size());
+    const ssize_t count = ::write(to_browser_, left.data(), left.size());
     if (count < 0 && errno != EINTR) fail_as_ended();
     if (count > 0) left.remove_prefix(count);
   }

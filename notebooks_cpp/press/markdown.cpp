@@ -17,7 +17,7 @@
 namespace attn::press {
 namespace {
 
-constexpr int deepest = 100;
+constexpr int deepest_list = 100;
 constexpr unsigned most_columns = 100;
 constexpr Index most_lines = 2000;  // of a paragraph
 
@@ -150,14 +150,14 @@ bool is_harmless(std::string_view address) {
 }
 
 // "$x$", "$$x$$"
-std::string latex_of(std::string_view equation) {
+std::string inside_dollars(std::string_view equation) {
   const std::size_t count = equation.starts_with("$$") ? 2 : 1;
   return std::string(equation.substr(count, equation.size() - 2 * count));
 }
 
 std::string equation_html(std::string_view equation) {
   const bool display = equation.starts_with("$$");
-  const std::string math = mathml(latex_of(equation), display);
+  const std::string math = mathml(inside_dollars(equation), display);
   return display ? "<span class=\"equation\">" + math + "</span>" : math;
 }
 
@@ -222,8 +222,8 @@ class Renderer {
   }
 
   void enter(MD_BLOCKTYPE type, void* detail) {
-    if (is_container(type) && ++depth_ > deepest)
-      fail("markdown: lists and quotes are nested more than {} deep", deepest);
+    if (is_container(type) && ++depth_ > deepest_list)
+      fail("markdown: lists and quotes are nested more than {} deep", deepest_list);
     // Text of an item may stand before; the parts of a table stay together.
     const bool own_line = type <= MD_BLOCK_TABLE && !html.ends_with("<li>");
     if (own_line && !html.empty() && html.back() != '\n') html += '\n';
@@ -318,7 +318,7 @@ class Renderer {
       words = equations_.restored(text, as_it_is, as_it_is);
       shown = escape_html(words);
     } else {
-      words = equations_.restored(text, as_it_is, latex_of);
+      words = equations_.restored(text, as_it_is, inside_dollars);
       shown = equations_.restored(text, escape_html, equation_html);
     }
     plain += words;

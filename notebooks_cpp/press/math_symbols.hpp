@@ -11,10 +11,21 @@ namespace attn::press {
 
 // As in TeX, the kind decides about the space around a symbol, and whether a minus is a sign or an operation.
 // Upright are the capitals of Greek, whose small letters are slanted.
-enum class Kind { none, ordinary, upright, accent, function, operation, relation, open, close, punctuation };
+enum class AtomKind {
+  none,
+  ordinary,
+  upright,
+  accent,
+  function,
+  operation,
+  relation,
+  open,
+  close,
+  punctuation
+};
 
 struct Symbol {
-  Kind kind = Kind::none;
+  AtomKind kind = AtomKind::none;
   std::string_view text;
   bool limits = false;  // sub- and superscripts go below and above, if there is room
 };
@@ -23,7 +34,7 @@ using SymbolTable = std::unordered_map<std::string_view, Symbol>;
 
 // Rows of a kind with names and symbols in turn.
 struct SymbolRow {
-  Kind kind;
+  AtomKind kind;
   std::string_view names_and_symbols;
   bool limits = false;
 };
@@ -38,46 +49,53 @@ inline SymbolTable table_of(std::initializer_list<SymbolRow> rows) {
 }
 
 inline const SymbolTable symbols = table_of({
-    {Kind::ordinary,
+    {AtomKind::ordinary,
      "alpha α beta β gamma γ delta δ epsilon ϵ varepsilon ε zeta ζ eta η theta θ iota ι kappa κ"},
-    {Kind::ordinary, "lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi ϕ varphi φ chi χ psi ψ"},
-    {Kind::ordinary,
+    {AtomKind::ordinary,
+     "lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi ϕ varphi φ chi χ psi ψ"},
+    {AtomKind::ordinary,
      "omega ω infty ∞ partial ∂ nabla ∇ ell ℓ top ⊤ bot ⊥ emptyset ∅ forall ∀ exists ∃ prime ′"},
-    {Kind::ordinary, "ldots … dots … cdots ⋯ vdots ⋮ ddots ⋱ neg ¬ % % # # $ $ & & _ _ vert | Vert ‖ | ‖"},
-    {Kind::upright, "Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω"},
-    {Kind::accent, "hat ˆ widehat ˆ bar ¯ tilde ˜ widetilde ˜ dot ˙ ddot ¨ vec →"},
-    {Kind::operation, "cdot ⋅ times × div ÷ pm ± mp ∓ odot ⊙ oplus ⊕ otimes ⊗ circ ∘ ast ∗ star ⋆ bullet ∙"},
-    {Kind::operation, "cup ∪ cap ∩ setminus ∖ wedge ∧ land ∧ vee ∨ lor ∨ bmod mod"},
-    {Kind::relation, "le ≤ leq ≤ ge ≥ geq ≥ lt < gt > ll ≪ gg ≫ ne ≠ neq ≠ approx ≈ equiv ≡ sim ∼ simeq ≃"},
-    {Kind::relation, "propto ∝ in ∈ notin ∉ subset ⊂ subseteq ⊆ mid ∣ parallel ∥ perp ⟂ to → rightarrow →"},
-    {Kind::relation, "leftarrow ← gets ← leftrightarrow ↔ longrightarrow ⟶ mapsto ↦ Rightarrow ⇒ implies ⟹"},
-    {Kind::relation, "Leftrightarrow ⇔ iff ⟺ uparrow ↑ downarrow ↓"},
-    {Kind::punctuation, "colon :"},
-    {Kind::open, "{ { lbrace { langle ⟨ lfloor ⌊ lceil ⌈ lvert | lVert ‖"},
-    {Kind::close, "} } rbrace } rangle ⟩ rfloor ⌋ rceil ⌉ rvert | rVert ‖"},
-    {Kind::function, "sum ∑ prod ∏ bigcup ⋃ bigcap ⋂ bigoplus ⨁ det det inf inf lim lim max max min min",
+    {AtomKind::ordinary,
+     "ldots … dots … cdots ⋯ vdots ⋮ ddots ⋱ neg ¬ % % # # $ $ & & _ _ vert | Vert ‖ | ‖"},
+    {AtomKind::upright, "Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω"},
+    {AtomKind::accent, "hat ˆ widehat ˆ bar ¯ tilde ˜ widetilde ˜ dot ˙ ddot ¨ vec →"},
+    {AtomKind::operation,
+     "cdot ⋅ times × div ÷ pm ± mp ∓ odot ⊙ oplus ⊕ otimes ⊗ circ ∘ ast ∗ star ⋆ bullet ∙"},
+    {AtomKind::operation, "cup ∪ cap ∩ setminus ∖ wedge ∧ land ∧ vee ∨ lor ∨ bmod mod"},
+    {AtomKind::relation,
+     "le ≤ leq ≤ ge ≥ geq ≥ lt < gt > ll ≪ gg ≫ ne ≠ neq ≠ approx ≈ equiv ≡ sim ∼ simeq ≃"},
+    {AtomKind::relation,
+     "propto ∝ in ∈ notin ∉ subset ⊂ subseteq ⊆ mid ∣ parallel ∥ perp ⟂ to → rightarrow →"},
+    {AtomKind::relation,
+     "leftarrow ← gets ← leftrightarrow ↔ longrightarrow ⟶ mapsto ↦ Rightarrow ⇒ implies ⟹"},
+    {AtomKind::relation, "Leftrightarrow ⇔ iff ⟺ uparrow ↑ downarrow ↓"},
+    {AtomKind::punctuation, "colon :"},
+    {AtomKind::open, "{ { lbrace { langle ⟨ lfloor ⌊ lceil ⌈ lvert | lVert ‖"},
+    {AtomKind::close, "} } rbrace } rangle ⟩ rfloor ⌋ rceil ⌉ rvert | rVert ‖"},
+    {AtomKind::function, "sum ∑ prod ∏ bigcup ⋃ bigcap ⋂ bigoplus ⨁ det det inf inf lim lim max max min min",
      true},
-    {Kind::function, "Pr Pr sup sup", true},
-    {Kind::function,
+    {AtomKind::function, "Pr Pr sup sup", true},
+    {AtomKind::function,
      "int ∫ arg arg cos cos cosh cosh dim dim exp exp ln ln log log sin sin sinh sinh tan tan"},
-    {Kind::function, "tanh tanh"},
+    {AtomKind::function, "tanh tanh"},
 });
 
 // What stands for itself.
-inline const SymbolTable signs = table_of({{Kind::open, "( ( [ ["},
-                                           {Kind::close, ") ) ] ] ! !"},
-                                           {Kind::operation, "+ + - − * ∗"},
-                                           {Kind::relation, "= = < < > > : :"},
-                                           {Kind::punctuation, ", , ; ;"}});
+inline const SymbolTable signs = table_of({{AtomKind::open, "( ( [ ["},
+                                           {AtomKind::close, ") ) ] ] ! !"},
+                                           {AtomKind::operation, "+ + - − * ∗"},
+                                           {AtomKind::relation, "= = < < > > : :"},
+                                           {AtomKind::punctuation, ", , ; ;"}});
 
 // Lines as long as what they belong to, as CSS.
 inline const std::unordered_map<std::string_view, Symbol> lines = {
-    {"overline", {Kind::none, "border-top:0.06em solid;padding-top:0.1em"}},
-    {"underline", {Kind::none, "border-bottom:0.06em solid;padding-bottom:0.1em"}},
+    {"overline", {AtomKind::none, "border-top:0.06em solid;padding-top:0.1em"}},
+    {"underline", {AtomKind::none, "border-bottom:0.06em solid;padding-bottom:0.1em"}},
     {"overbrace",
-     {Kind::none, "border-top:0.06em solid;border-radius:0.4em 0.4em 0 0;padding:0.15em 0.1em 0", true}},
+     {AtomKind::none, "border-top:0.06em solid;border-radius:0.4em 0.4em 0 0;padding:0.15em 0.1em 0", true}},
     {"underbrace",
-     {Kind::none, "border-bottom:0.06em solid;border-radius:0 0 0.4em 0.4em;padding:0 0.1em 0.15em", true}},
+     {AtomKind::none, "border-bottom:0.06em solid;border-radius:0 0 0.4em 0.4em;padding:0 0.1em 0.15em",
+      true}},
 };
 
 // In parts of an em.

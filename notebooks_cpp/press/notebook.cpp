@@ -28,7 +28,7 @@ extern char** environ;
 namespace attn::press {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 namespace {
 
@@ -84,8 +84,8 @@ constexpr const char* notebook_metadata = R"json({
                     "codemirror_mode": "text/x-c++src", "pygments_lexer": "cpp"}})json";
 
 // Jupyter keeps text as a list of lines, so that differences are small.
-Json text_lines(std::string_view text) {
-  Json lines = Json::array();
+OrderedJson text_lines(std::string_view text) {
+  OrderedJson lines = OrderedJson::array();
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     lines.push_back(std::string(text.substr(0, end)));
@@ -94,13 +94,13 @@ Json text_lines(std::string_view text) {
   return lines;
 }
 
-Json display_data(const char* type, Json data, const std::string& caption) {
+OrderedJson display_data(const char* type, OrderedJson data, const std::string& caption) {
   return {{"output_type", "display_data"},
           {"data", {{type, std::move(data)}, {"text/plain", text_lines(caption)}}},
-          {"metadata", Json::object()}};
+          {"metadata", OrderedJson::object()}};
 }
 
-void add_outputs(Json& list, const Outputs& outputs) {
+void add_outputs(OrderedJson& list, const Outputs& outputs) {
   for (const Output& output : outputs) {
     if (output.kind != Output::picture) {
       list.push_back({{"output_type", "stream"},
@@ -115,7 +115,7 @@ void add_outputs(Json& list, const Outputs& outputs) {
   }
 }
 
-const char* name_of(CellKind kind) {
+const char* kind_name(CellKind kind) {
   return kind == CellKind::markdown ? "markdown" : kind == CellKind::code ? "code" : "raw";
 }
 
@@ -220,28 +220,28 @@ std::string Notebook::title() const {
 }
 
 std::string to_ipynb(const Notebook& notebook) {
-  Json cells = Json::array();
+  OrderedJson cells = OrderedJson::array();
   int count = 0;
   for (Index i = 0; i < std::ssize(notebook.cells); ++i) {
     const Cell& cell = notebook.cells[i];
-    Json metadata = Json::object();
+    OrderedJson metadata = OrderedJson::object();
     if (!cell.tags.empty()) metadata["tags"] = cell.tags;
-    Json entry = {{"cell_type", name_of(cell.kind)}, {"id", fmt::format("cell-{}", i)}};
+    OrderedJson entry = {{"cell_type", kind_name(cell.kind)}, {"id", fmt::format("cell-{}", i)}};
     if (cell.kind == CellKind::code) entry["execution_count"] = ++count;
     entry["metadata"] = metadata;
     if (cell.kind == CellKind::code) {
-      entry["outputs"] = Json::array();
+      entry["outputs"] = OrderedJson::array();
       if (i < std::ssize(notebook.outputs)) add_outputs(entry["outputs"], notebook.outputs[i]);
     }
     entry["source"] = text_lines(cell.text);
     cells.push_back(std::move(entry));
   }
-  const Json json = {{"cells", std::move(cells)},
-                     {"metadata", Json::parse(notebook_metadata)},
-                     {"nbformat", 4},
-                     {"nbformat_minor", 5}};
+  const OrderedJson json = {{"cells", std::move(cells)},
+                            {"metadata", OrderedJson::parse(notebook_metadata)},
+                            {"nbformat", 4},
+                            {"nbformat_minor", 5}};
   // A program may print bytes that are not UTF-8; the file must not hold them.
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::vector<Cell> cells_of_ipynb(const std::string& text) {
@@ -253,8 +253,8 @@ std::vector<Cell> cells_of_ipynb(const std::string& text) {
       Cell cell;
       const std::string kind = entry.at("cell_type");
       for (const CellKind known : {CellKind::markdown, CellKind::code, CellKind::raw})
-        if (kind == name_of(known)) cell.kind = known;
-      if (kind != name_of(cell.kind)) fail("not a notebook: a cell of kind '{:.60}'", kind);
+        if (kind == kind_name(known)) cell.kind = known;
+      if (kind != kind_name(cell.kind)) fail("not a notebook: a cell of kind '{:.60}'", kind);
       const auto& source = entry.at("source");
       if (source.is_string()) cell.text = source;
       if (!source.is_string())

@@ -1,9 +1,9 @@
 # --- notebooks: one C++ file is a page and a program. notebooks_cpp/press/percent.hpp tells how ---
-PRESS_OBJECTS  := $(patsubst %.cpp,$(O)/%.o,$(PRESS_SOURCES) lessons/coach/mistakes.cpp)
+PRESS_OBJECTS  := $(call objects_of,$(PRESS_SOURCES) lessons/coach/mistakes.cpp)
 NOTEBOOK_NAMES := $(notdir $(basename $(sort $(wildcard notebooks_cpp/[0-9]*.cpp))))
 NOTEBOOKS      := $(NOTEBOOK_NAMES:%=$(B)/notebooks/%)
 # What a notebook may use besides the library: lesson 13's translator.
-NOTEBOOK_OBJECTS := $(SUPPORT_OBJECTS) $(patsubst %.cpp,$(O)/%.o,notebooks_cpp/notebook.cpp \
+NOTEBOOK_OBJECTS := $(SUPPORT_OBJECTS) $(call objects_of,notebooks_cpp/notebook.cpp \
                       $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)))
 
 # md4c reads Markdown. The tests in double are without the press, see the Makefile.
@@ -36,8 +36,7 @@ book: build/packages.ok  ## make pages of lessons, exercises and annotated sourc
 	@build/press book && echo "The book: out/book/index.html"
 
 # --- the pages, looked at in a browser: see notebooks_cpp/press/check_pages.hpp ---
-build/check_pages: $(patsubst %,$(O)/notebooks_cpp/press/%.o,check_pages_main check_pages check_live chromium) \
-                   $(SUPPORT_OBJECTS) $(LIB)
+build/check_pages: $(call objects,notebooks_cpp/press/check_pages_main.cpp)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 .PHONY: check-pages

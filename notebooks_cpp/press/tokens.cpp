@@ -9,7 +9,6 @@
 namespace attn::press {
 namespace {
 
-using Kind = Token::Kind;
 constexpr std::size_t none = std::string_view::npos;
 constexpr Index most_tokens = 200'000;
 
@@ -61,7 +60,7 @@ std::size_t behind_number(std::string_view source, std::size_t at) {
 }
 
 struct Extent {
-  Kind kind;
+  Token::Kind kind;
   std::size_t end;
 };
 
@@ -69,15 +68,15 @@ struct Extent {
 Extent extent_at(std::string_view source, std::size_t at, const Token* before) {
   const char c = source[at], next = at + 1 < source.size() ? source[at + 1] : '\0';
   if (c == '#' && !before)
-    return {Kind::directive,
+    return {Token::Kind::directive,
             behind_word(source, std::min(source.find_first_not_of(" \t", at + 1), source.size()))};
-  if (c == '/' && next == '/') return {Kind::comment, end_of_line(source, at)};
-  if (c == '/' && next == '*') return {Kind::comment, behind("*/", source, at + 2)};
-  if (c == '<' && before && before->kind == Kind::directive && before->text.ends_with("include"))
-    return {Kind::string, std::min(behind(">", source, at), end_of_line(source, at))};
-  if (c == '"') return {Kind::string, behind_quoted(source, at)};
-  if (c == '\'') return {Kind::character, behind_quoted(source, at)};
-  if (is_digit(c) || (c == '.' && is_digit(next))) return {Kind::number, behind_number(source, at)};
+  if (c == '/' && next == '/') return {Token::Kind::comment, end_of_line(source, at)};
+  if (c == '/' && next == '*') return {Token::Kind::comment, behind("*/", source, at + 2)};
+  if (c == '<' && before && before->kind == Token::Kind::directive && before->text.ends_with("include"))
+    return {Token::Kind::string, std::min(behind(">", source, at), end_of_line(source, at))};
+  if (c == '"') return {Token::Kind::string, behind_quoted(source, at)};
+  if (c == '\'') return {Token::Kind::character, behind_quoted(source, at)};
+  if (is_digit(c) || (c == '.' && is_digit(next))) return {Token::Kind::number, behind_number(source, at)};
   if (is_word(c)) {
     const std::size_t end = behind_word(source, at);
     const char quote = end < source.size() ? source[end] : '\0';
@@ -86,13 +85,13 @@ Extent extent_at(std::string_view source, std::size_t at, const Token* before) {
     if (raw) prefix.remove_suffix(1);
     const bool known = prefix == "u8" || prefix == "u" || prefix == "U" || prefix == "L";
     if (raw && quote == '"' && (known || prefix.empty()))
-      return {Kind::string, behind_raw_string(source, end)};
-    if (!raw && known && quote == '"') return {Kind::string, behind_quoted(source, end)};
-    if (!raw && known && quote == '\'') return {Kind::character, behind_quoted(source, end)};
-    return {Kind::word, end};
+      return {Token::Kind::string, behind_raw_string(source, end)};
+    if (!raw && known && quote == '"') return {Token::Kind::string, behind_quoted(source, end)};
+    if (!raw && known && quote == '\'') return {Token::Kind::character, behind_quoted(source, end)};
+    return {Token::Kind::word, end};
   }
   const bool pair = (c == ':' && next == ':') || (c == '-' && next == '>');
-  return {Kind::symbol, at + (pair ? 2 : 1)};
+  return {Token::Kind::symbol, at + (pair ? 2 : 1)};
 }
 
 // What a backslash and the character after it stand for.
@@ -113,7 +112,7 @@ std::vector<Token> tokens(std::string_view source) {
       const Extent extent = extent_at(source, at, line_start ? nullptr : &result.back());
       end = extent.end;
       line_start = false;
-      in_directive = in_directive || extent.kind == Kind::directive;
+      in_directive = in_directive || extent.kind == Token::Kind::directive;
       const std::string_view text = source.substr(at, end - at);
       const Index last_line = line + std::count(text.begin(), text.end(), '\n');
       result.push_back({extent.kind, text, line, last_line, Index(at) - line_begin, in_directive});
@@ -140,10 +139,10 @@ std::string comment_text(std::string_view comment) {
 }
 
 std::string string_literal(const std::vector<Token>& tokens, Index& at) {
-  if (at >= std::ssize(tokens) || tokens[at].kind != Kind::string)
+  if (at >= std::ssize(tokens) || tokens[at].kind != Token::Kind::string)
     fail("source: no string where one was expected");
   std::string result;
-  for (; at < std::ssize(tokens) && tokens[at].kind == Kind::string; ++at) {
+  for (; at < std::ssize(tokens) && tokens[at].kind == Token::Kind::string; ++at) {
     const std::string_view text = tokens[at].text;
     const std::size_t quote = std::min(text.find('"'), text.size());
     if (quote > 0 && text[quote - 1] == 'R') {

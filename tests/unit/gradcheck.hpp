@@ -15,7 +15,7 @@
 #include <functional>  // function
 
 #include "core/op.hpp"
-#include "reference.hpp"
+#include "tests/unit/reference.hpp"
 
 namespace attn {
 

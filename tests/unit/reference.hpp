@@ -10,7 +10,8 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>  // fabs
+#include <cmath>   // fabs
+#include <limits>  // numeric_limits
 
 #include "core/error.hpp"
 #include "core/ops.hpp"
@@ -18,6 +19,7 @@
 namespace attn {
 
 constexpr bool double_build = sizeof(real) == 8;
+constexpr real infinity = std::numeric_limits<real>::infinity(), nan = std::numeric_limits<real>::quiet_NaN();
 
 using At = std::vector<Index>;  // one index for each axis
 

@@ -3,10 +3,10 @@
 
 #include <cstring>  // memcmp
 
-#include "gradcheck.hpp"
 #include "nn/bert.hpp"
 #include "nn/gpt.hpp"
 #include "nn/t5.hpp"
+#include "tests/unit/gradcheck.hpp"
 
 namespace attn {
 

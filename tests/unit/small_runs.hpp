@@ -3,7 +3,7 @@
 
 #include "optim/shards.hpp"
 #include "optim/trainer.hpp"
-#include "small_models.hpp"
+#include "tests/unit/small_models.hpp"
 
 namespace attn {
 
