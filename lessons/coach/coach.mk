@@ -4,9 +4,12 @@
 G                := build/graded
 GRADED_CXXFLAGS  := -std=c++20 -DATTN_DOUBLE -I. -fopenmp -fPIC -g1 -Wall -Wextra -Wpedantic
 SANITIZE         := -fsanitize=address -fno-omit-frame-pointer
-LEARNER_COMPILE  := $(CXX) -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O0 -g1 $(SANITIZE) \
+# $(call precompiled,HEADER): the option, if the compiler has such a thing as $(G)/HEADER.gch.
+precompiled       = $(if $(GCC),-include $(G)/$(1))
+LEARNER_FLAGS    := -std=c++20 -DATTN_DOUBLE -D_GLIBCXX_ASSERTIONS -I. -O0 -g1 $(SANITIZE) \
                     -ftrivial-auto-var-init=pattern -fsanitize=undefined -fno-sanitize-recover=undefined \
-                    -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wfloat-conversion -fdiagnostics-color=never -c lessons/coach/learner.cpp
+                    -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wfloat-conversion -fdiagnostics-color=never
+LEARNER_COMPILE  := $(CXX) $(call precompiled,exercise.hpp) $(LEARNER_FLAGS) -c lessons/coach/learner.cpp
 LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(G) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 
@@ -30,25 +33,27 @@ $(G)/core/kernels.baseline.o: build/parts/core/kernels/all.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_TARGET=baseline -c $< -o $@
 
-# $(call precompiled,HEADER): the option, if there is such a thing as $(G)/HEADER.gch.
-precompiled = $(if $(GCC),-include $(G)/$(1))
 $(G)/lessons/coach/%.o: lessons/coach/%.cpp $(if $(GCC),| $(G)/standard.hpp.gch)
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(call precompiled,standard.hpp) $(GRADED_CXXFLAGS) -O1 -c $< -o $@
-$(G)/standard.hpp.gch: .ci/standard.hpp | build/packages.ok
-	@mkdir -p $(@D)
-	@cp $< $(@:.gch=)
-	$(CXX) $(GRADED_CXXFLAGS) -O1 -x c++-header $< -o $@
 
 # -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a container ends the self-check with a message, not by luck.
 GRADER_FLAGS := $(GRADED_CXXFLAGS) -D_GLIBCXX_ASSERTIONS -I$(G) -O0
 $(G)/tests/exercises/%.o: tests/exercises/%.cpp $(if $(GCC),$(G)/oracle.hpp.gch)
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(call precompiled,oracle.hpp) $(GRADER_FLAGS) -c $< -o $@
-$(G)/oracle.hpp.gch: tests/exercises/oracle.hpp | build/packages.ok
+
+# Headers that are read precompiled: what the coach, the graders and the learner's files include.
+$(G)/standard.hpp.gch: FLAGS    = $(GRADED_CXXFLAGS) -O1
+$(G)/standard.hpp.gch: INCLUDED = .ci/standard.hpp
+$(G)/oracle.hpp.gch:   FLAGS    = $(GRADER_FLAGS)
+$(G)/oracle.hpp.gch:   INCLUDED = $(patsubst %,lessons/coach/%.hpp,exercise checked grading) tests/exercises/oracle.hpp
+$(G)/exercise.hpp.gch: FLAGS    = $(LEARNER_FLAGS)
+$(G)/exercise.hpp.gch: INCLUDED = lessons/coach/exercise.hpp
+$(patsubst %,$(G)/%.hpp.gch,standard oracle exercise): lessons/coach/coach.mk | build/packages.ok
 	@mkdir -p $(@D)
-	@printf '#include "%s"\n' lessons/coach/exercise.hpp lessons/coach/checked.hpp lessons/coach/grading.hpp $< >$(@:.gch=)
-	$(CXX) -MMD -MP -MF $@.d $(GRADER_FLAGS) -x c++-header $(@:.gch=) -o $@
+	@printf '#include "%s"\n' $(INCLUDED) >$(@:.gch=)
+	$(CXX) -MMD -MP -MF $@.d $(FLAGS) -x c++-header $(@:.gch=) -o $@
 
 # The wrong answers of each exercise, made from its solution and its mistakes.diff.
 $(GRADERS): $(G)/tests/exercises/%_test.o: $(G)/mistakes/%.hpp
@@ -64,7 +69,7 @@ $(G)/libgrading.so: $(GRADED_OBJECTS) lessons/coach/coach.mk
 
 # The stub and the solution of each exercise, built by the learner's own commands.
 define answer_rules
-$(G)/$(1)/%.o: lessons/%/$(1).hpp lessons/coach/learner.cpp lessons/coach/exercise.hpp
+$(G)/$(1)/%.o: lessons/%/$(1).hpp lessons/coach/learner.cpp lessons/coach/exercise.hpp $(if $(GCC),$(G)/exercise.hpp.gch)
 	@mkdir -p $$(@D)
 	$$(LEARNER_COMPILE) -MMD -MP -DEXERCISE='"$$<"' -o $$@
 $(G)/$(1)/%: $(G)/$(1)/%.o $(G)/tests/exercises/%_test.o $(G)/libgrading.so

@@ -100,8 +100,10 @@ int main(int argc, char** argv) {
   for (const char* name : {"core", "lessons", "Makefile"}) fs::create_symlink(project / name, folder / name);
   fs::create_directories(folder / "build/graded");
   fs::create_directories(folder / "my");
-  for (const char* name : {"coach", "graded/libgrading.so", "graded/tests", "graded/exercise"})
-    fs::create_symlink(project / "build" / name, folder / "build" / name);
+  for (const char* name : {"coach", "graded/libgrading.so", "graded/tests", "graded/exercise",
+                           "graded/exercise.hpp", "graded/exercise.hpp.gch"})
+    if (fs::exists(project / "build" / name))
+      fs::create_symlink(project / "build" / name, folder / "build" / name);
   fs::current_path(folder);
 
   const std::pair<const char*, void (*)()> groups[] = {
