@@ -19,8 +19,9 @@ CXXFLAGS := -std=c++20 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpe
 GCC      := $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),,yes)
 # g++ 12 takes "a" + std::string for overlapping memory: not ours, and not true.
 CXXFLAGS += $(if $(GCC),-Wno-restrict)
+comma    := ,
 # A program gets the functions that it calls, and need not be linked with what the others would call.
-LDLIBS   := -Wl,--gc-sections -lfmt -lutf8proc
+LDLIBS   := $(if $(filter Darwin,$(shell uname)),-dead_strip,-Wl$(comma)--gc-sections) -lfmt -lutf8proc
 # What the numbers go through, core/, is worth the optimizer's time. The rest is -O1.
 OPTIMIZE := -O1
 HOT      := -O3
@@ -46,9 +47,12 @@ ifneq ($(filter x86_64%,$(shell uname -m)),)
   TARGETS := baseline v3 v4
 endif
 TARGETS ?= baseline
-# Of these, what a program needs that runs on this machine only: the widest.
-cpu_has = $(shell grep -om1 $(1) /proc/cpuinfo 2>/dev/null)
-HERE := $(or $(filter $(TARGETS),$(if $(call cpu_has,avx512vl),v4,$(if $(call cpu_has,avx2),v3))),baseline)
+# Of these, what a program needs that runs on this machine only: the widest that core/kernels.cpp will choose, if the
+# system tells.
+CPU     := $(shell grep -m1 ^flags /proc/cpuinfo 2>/dev/null)
+cpu_has  = $(if $(filter-out $(CPU),$(1)),,yes)
+HERE    := $(or $(if $(wildcard /proc/cpuinfo),,$(TARGETS)),$(filter $(TARGETS),$(if $(call cpu_has,avx2 fma bmi2), \
+             $(if $(call cpu_has,avx512f avx512vl avx512bw avx512dq),v4,v3))),baseline)
 # Where there are the others, this one is for processors from before 2013.
 TARGET_FLAGS_baseline := $(if $(filter v3,$(TARGETS)),-O1)
 TARGET_FLAGS_v3 := -march=x86-64-v3
@@ -86,7 +90,7 @@ objects     = $(call objects_of,$(filter-out core/kernels/%,$(NEEDS_$(1)))) \
               $(if $(filter core/kernels.cpp,$(NEEDS_$(1))),$(KERNEL_OBJECTS))
 # $(call objects_here,MAIN_SOURCE): the same, with no more kernels than this machine will use.
 objects_here = $(filter-out $(O)/core/kernels.o $(KERNEL_OBJECTS),$(call objects,$(1))) \
-               $(if $(filter core/kernels.cpp,$(NEEDS_$(1))),$(O)/core/kernels.here.o $(HERE:%=$(O)/core/kernels.%.o))
+               $(if $(filter core/kernels.cpp,$(NEEDS_$(1))),$(O)/core/kernels.for_$(lastword $(HERE)).o $(HERE:%=$(O)/core/kernels.%.o))
 
 LIB_SOURCES    := $(sort $(wildcard core/*.cpp core/viz/*.cpp nn/*.cpp nn/text/*.cpp optim/*.cpp))
 KERNEL_SOURCES := $(sort $(wildcard core/kernels/*.cpp))
@@ -181,8 +185,8 @@ endef
 $(foreach t,$(TARGETS),$(eval $(call kernel_rule,$(t))))
 
 $(O)/core/kernels.o: CPPFLAGS += $(TARGETS:%=-DATTN_HAS_%)
-$(O)/core/kernels.here.o: CPPFLAGS += $(HERE:%=-DATTN_HAS_%)
-$(O)/core/kernels.here.o: core/kernels.cpp | build/packages.ok $(HEADERS)
+$(O)/core/kernels.for_$(lastword $(HERE)).o: CPPFLAGS += $(HERE:%=-DATTN_HAS_%)
+$(O)/core/kernels.for_$(lastword $(HERE)).o: core/kernels.cpp | build/packages.ok $(HEADERS)
 	@mkdir -p $(@D)
 	$(COMPILE) -c $< -o $@
 

@@ -5,50 +5,39 @@
 namespace attn::ATTN_TARGET {
 namespace {
 
-// The numbers at i … i + lanes - 1 of a row, or -inf where it does not see them.
-ATTN_INLINE vec load_seen(const real* row, Index i, const Range& seen) {
-  const vec x = load(row + i);
-  if (seen.begin <= i && i + lanes <= seen.end) return x;
+// -inf in place of the scores, of n in a row, that it does not see.
+ATTN_INLINE void hide_unseen(real* row, Index n, const Range& seen) {
+  if (seen.begin == 0 && seen.end == n) return;
   ivec number = {};
   for (int lane = 0; lane < lanes; ++lane) number[lane] = lane;
-  const ivec inside = (number >= ireal(seen.begin - i) - ivec{}) & (number < ireal(seen.end - i) - ivec{});
-  return select(inside, x, splat(-infinity));
+  for (Index i = 0; i < n; i += lanes) {
+    if (seen.begin <= i && i + lanes <= seen.end) continue;
+    const ivec inside = (number >= ireal(seen.begin - i) - ivec{}) & (number < ireal(seen.end - i) - ivec{});
+    store(row + i, select(inside, load(row + i), splat(-infinity)));
+  }
 }
 
-// The first vector of a row is kept from pass to pass: of a short sentence there is no other.
 void online_softmax(const ScoreTile& scores, bool first, const OnlineSoftmax& so_far) {
   for (Index r = 0; r < scores.rows; ++r) {
     real* row = scores.data + r * scores.stride;
-    const Range seen = scores.seen[r];
-    const vec x = load_seen(row, 0, seen), before = splat(first ? -infinity : so_far.max[r]);
-    vec after = max(x, before);
-    for (Index i = lanes; i < scores.stride; i += lanes) after = max(load_seen(row, i, seen), after);
-    after = max_lanes(after);
+    hide_unseen(row, scores.stride, scores.seen[r]);
+    const real before = first ? -infinity : so_far.max[r];
+    const vec after = max_over(scores.stride, row, before);
     // In a row that has seen nothing yet, any finite number in place of -inf gives exp(-inf) = 0, not NaN.
     const vec shift = select(after == -infinity, vec{}, after);
-    vec sum = exp_of_nonpositive(x - shift);
-    store(row, sum);
-    for (Index i = lanes; i < scores.stride; i += lanes) {
-      const vec e = exp_of_nonpositive(load_seen(row, i, seen) - shift);
-      store(row + i, e);
-      sum += e;
-    }
+    const real sum = exp_and_sum(scores.stride, row, shift, row)[0];
     so_far.max[r] = after[0];
-    const real total = sum_lanes(sum)[0];
-    if (first) {
-      so_far.sum[r] = total;
-    } else {
-      so_far.rescale[r] = exp_of_nonpositive(before - shift)[0];
-      so_far.sum[r] = so_far.sum[r] * so_far.rescale[r] + total;
-    }
+    if (!first) so_far.rescale[r] = exp_of_nonpositive(before - shift)[0];
+    so_far.sum[r] = first ? sum : so_far.sum[r] * so_far.rescale[r] + sum;
   }
 }
 
 void recompute_weights(const ScoreTile& scores, const real* max, const real* scale) {
   for (Index r = 0; r < scores.rows; ++r) {
     real* row = scores.data + r * scores.stride;
+    hide_unseen(row, scores.stride, scores.seen[r]);
     for (Index i = 0; i < scores.stride; i += lanes)
-      store(row + i, exp_of_nonpositive(load_seen(row, i, scores.seen[r]) - max[r]) * scale[r]);
+      store(row + i, exp_of_nonpositive(load(row + i) - max[r]) * scale[r]);
   }
 }
 
