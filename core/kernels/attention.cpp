@@ -42,14 +42,13 @@ void recompute_weights(const ScoreTile& scores, const real* max, const real* sca
 }
 
 void scores_backward(const ScoreTile& d_weights, const AttentionWeights& weights, const real* delta) {
-  const auto [P, used, scale] = weights;
   const Index stride = d_weights.stride;
   for (Index r = 0; r < d_weights.rows; ++r) {
     real* row = d_weights.data + r * stride;
+    const real *P = weights.weights + r * stride, *used = weights.used + r * stride;
     over(d_weights.keys, [&](Index i, auto part) {
-      const Index at = r * stride + i;
-      const vec d_weight = select(dropped(load(used + at)), vec{}, part.load(row + i) * scale);
-      part.store(row + i, load(P + at) * (d_weight - delta[r]));
+      const vec d_weight = select(dropped(load(used + i)), vec{}, part.load(row + i) * weights.scale);
+      part.store(row + i, load(P + i) * (d_weight - delta[r]));
     });
   }
 }
