@@ -184,9 +184,9 @@ TEST_CASE("keys and values with room for more give the same bits and gradients, 
   for (const Sizes& size : {Sizes{1, 7, 4, 2, 5}, Sizes{5, 7, 2, 2, 3}, Sizes{100, 150, 2, 1, 4}}) {
     const std::vector<Tensor> qkv = random_qkv(size);
     const Tensor room = full({size.B, 9, size.kv_heads * size.D}, std::numeric_limits<real>::quiet_NaN());
-    for (const auto& [name, plain] : all_masks(size)) {
-      INFO(name);
-      AttentionOptions options = plain;
+    for (const auto& mask : all_masks(size)) {
+      INFO(mask.first);
+      AttentionOptions options = mask.second;
       const auto gradients = [&](const std::vector<Tensor>& inputs) {
         std::vector<Tensor> results;
         for (const Tensor& x : inputs) results.push_back(x.detach().requires_grad());
