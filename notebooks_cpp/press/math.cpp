@@ -36,12 +36,12 @@ std::string letter_in(const Alphabet& alphabet, char c) {
 
 struct Atom {
   std::string mathml;
-  AtomKind kind = AtomKind::ordinary;
+  Role kind = Role::ordinary;
   bool limits = false;
   double height = 1;  // about, in lines of text
 };
 
-Atom box(std::string mathml, double height) { return {std::move(mathml), AtomKind::ordinary, false, height}; }
+Atom box(std::string mathml, double height) { return {std::move(mathml), Role::ordinary, false, height}; }
 
 std::string row(const std::string& content) { return "<mrow>" + content + "</mrow>"; }
 
@@ -70,18 +70,18 @@ class Parser : LatexReader {
     const Level level(*this);
     const bool outside = std::exchange(in_brackets_, in_brackets);
     Atom whole;
-    AtomKind previous = AtomKind::none;
+    Role previous = Role::none;
     while (!at_end_of_sequence()) {
       previous_ = previous;
       const Atom atom = with_scripts();
       const bool before =
-          atom.kind == AtomKind::function && (previous == AtomKind::ordinary || previous == AtomKind::close);
-      const bool after = previous == AtomKind::function &&
-                         (atom.kind == AtomKind::ordinary || atom.kind == AtomKind::function);
+          atom.kind == Role::function && (previous == Role::ordinary || previous == Role::close);
+      const bool after =
+          previous == Role::function && (atom.kind == Role::ordinary || atom.kind == Role::function);
       if (before || after) whole.mathml += "<mspace width=\"0.167em\"></mspace>";
       whole.mathml += atom.mathml;
       whole.height = std::max(whole.height, atom.height);
-      if (atom.kind != AtomKind::none) previous = atom.kind;
+      if (atom.kind != Role::none) previous = atom.kind;
     }
     in_brackets_ = outside;
     whole.mathml = row(whole.mathml);
@@ -92,7 +92,7 @@ class Parser : LatexReader {
     if (!take('{')) {
       if (at_end_of_sequence()) wrong("something is missing");
       if (is_digit(peek())) return {fmt::format("<mn>{}</mn>", take_word())};  // of x^12 only the 1
-      previous_ = AtomKind::none;
+      previous_ = Role::none;
       return atom();
     }
     const Atom content = sequence();
@@ -136,26 +136,26 @@ class Parser : LatexReader {
   Atom sign(const Symbol& symbol) {
     const std::string text = escape_html(symbol.text);
     switch (symbol.kind) {
-      case AtomKind::function:
+      case Role::function:
         if (symbol.text.size() > 1 && is_letter(symbol.text[0]))
           return {"<mi>" + text + "</mi>", symbol.kind, symbol.limits};
         if (!display_) return {"<mo>" + text + "</mo>", symbol.kind, symbol.limits};
         return {"<mo largeop=\"false\" style=\"font-size:1.5em\">" + text + "</mo>", symbol.kind,
                 symbol.limits, 1.5};
-      case AtomKind::operation: {
-        const bool unary = previous_ != AtomKind::ordinary && previous_ != AtomKind::close;
+      case Role::operation: {
+        const bool unary = previous_ != Role::ordinary && previous_ != Role::close;
         return {fmt::format("<mo{}>{}</mo>", unary ? " form=\"prefix\"" : "", text), symbol.kind};
       }
-      case AtomKind::open:
-      case AtomKind::close:
-        return {stretched(text, 1, symbol.kind == AtomKind::open ? "prefix" : "postfix"), symbol.kind};
-      case AtomKind::relation:
+      case Role::open:
+      case Role::close:
+        return {stretched(text, 1, symbol.kind == Role::open ? "prefix" : "postfix"), symbol.kind};
+      case Role::relation:
         return {"<mo stretchy=\"false\">" + text + "</mo>", symbol.kind};
-      case AtomKind::punctuation:
+      case Role::punctuation:
         return {"<mo separator=\"true\" lspace=\"0\" rspace=\"0.167em\">" + text + "</mo>", symbol.kind};
-      case AtomKind::upright:
+      case Role::upright:
         return {"<mi mathvariant=\"normal\">" + text + "</mi>"};
-      case AtomKind::accent: {
+      case Role::accent: {
         const Atom base = group();
         return box(
             "<mover accent=\"true\">" + base.mathml + "<mo stretchy=\"false\">" + text + "</mo></mover>",
@@ -182,9 +182,9 @@ class Parser : LatexReader {
     }
     const std::string_view character = take_word();
     if (c == '/') return {"<mo lspace=\"0\" rspace=\"0\">/</mo>"};
-    if (c == '~') return {"<mspace width=\"0.333em\"></mspace>", AtomKind::none};
+    if (c == '~') return {"<mspace width=\"0.333em\"></mspace>", Role::none};
     const auto found = signs.find(character);
-    return sign(found != signs.end() ? found->second : Symbol{AtomKind::ordinary, character});
+    return sign(found != signs.end() ? found->second : Symbol{Role::ordinary, character});
   }
 
   Atom command(std::string_view word) {
@@ -192,11 +192,11 @@ class Parser : LatexReader {
     const std::string_view name = word.substr(1);
     if (const auto found = symbols.find(name); found != symbols.end()) return sign(found->second);
     if (const auto found = spaces.find(name); found != spaces.end())
-      return {fmt::format("<mspace width=\"{}\"></mspace>", found->second), AtomKind::none};
+      return {fmt::format("<mspace width=\"{}\"></mspace>", found->second), Role::none};
     if (const auto found = lines.find(name); found != lines.end()) {
       const Atom base = group();
-      return {fmt::format("<mrow style=\"{}\">{}</mrow>", found->second.text, base.mathml),
-              AtomKind::ordinary, found->second.limits, base.height};
+      return {fmt::format("<mrow style=\"{}\">{}</mrow>", found->second.text, base.mathml), Role::ordinary,
+              found->second.limits, base.height};
     }
     if (name == "frac" || name == "binom") return fraction(name);
     if (name == "sqrt") return root();
@@ -211,9 +211,8 @@ class Parser : LatexReader {
       return {fmt::format("<{0}>{1}{2}</{0}>", tag, base.mathml, mark.mathml), base.kind, false, base.height};
     }
     for (const auto& [size, height] : {std::pair{"big", 1.4}, {"Big", 1.8}, {"bigg", 2.4}, {"Bigg", 3.0}}) {
-      if (name == fmt::format("{}l", size)) return {stretched(delimiter(), height, "prefix"), AtomKind::open};
-      if (name == fmt::format("{}r", size))
-        return {stretched(delimiter(), height, "postfix"), AtomKind::close};
+      if (name == fmt::format("{}l", size)) return {stretched(delimiter(), height, "prefix"), Role::open};
+      if (name == fmt::format("{}r", size)) return {stretched(delimiter(), height, "postfix"), Role::close};
       if (name == size) return {stretched(delimiter(), height, "prefix")};
     }
     wrong(fmt::format(
@@ -258,7 +257,7 @@ class Parser : LatexReader {
         text += escape_html(written.substr(i, 1));
     if (name == "text") return {"<mtext>" + text + "</mtext>"};
     return {"<mi mathvariant=\"normal\">" + text + "</mi>",
-            name == "operatorname" ? AtomKind::function : AtomKind::ordinary, limits};
+            name == "operatorname" ? Role::function : Role::ordinary, limits};
   }
 
   Atom letters(const Alphabet& alphabet) {
@@ -285,8 +284,7 @@ class Parser : LatexReader {
     const auto found = symbols.find(word.substr(word.starts_with('\\') ? 1 : 0));
     if (word.starts_with('\\') && found != symbols.end()) {
       const auto& [kind, text, limits] = found->second;
-      if (kind == AtomKind::open || kind == AtomKind::close || text == "|" || text == "‖")
-        return std::string(text);
+      if (kind == Role::open || kind == Role::close || text == "|" || text == "‖") return std::string(text);
     }
     wrong(fmt::format("'{}' is not a bracket", word));
   }
@@ -344,7 +342,7 @@ class Parser : LatexReader {
   }
 
   bool display_;
-  AtomKind previous_ = AtomKind::none;  // what stands before the atom that is being read
+  Role previous_ = Role::none;  // what stands before the atom that is being read
 };
 
 }  // namespace

@@ -11,21 +11,10 @@ namespace attn::press {
 
 // As in TeX, the kind decides about the space around a symbol, and whether a minus is a sign or an operation.
 // Upright are the capitals of Greek, whose small letters are slanted.
-enum class AtomKind {
-  none,
-  ordinary,
-  upright,
-  accent,
-  function,
-  operation,
-  relation,
-  open,
-  close,
-  punctuation
-};
+enum class Role { none, ordinary, upright, accent, function, operation, relation, open, close, punctuation };
 
 struct Symbol {
-  AtomKind kind = AtomKind::none;
+  Role kind = Role::none;
   std::string_view text;
   bool limits = false;  // sub- and superscripts go below and above, if there is room
 };
@@ -34,7 +23,7 @@ using SymbolTable = std::unordered_map<std::string_view, Symbol>;
 
 // Rows of a kind with names and symbols in turn.
 struct SymbolRow {
-  AtomKind kind;
+  Role kind;
   std::string_view names_and_symbols;
   bool limits = false;
 };
@@ -49,53 +38,46 @@ inline SymbolTable table_of(std::initializer_list<SymbolRow> rows) {
 }
 
 inline const SymbolTable symbols = table_of({
-    {AtomKind::ordinary,
+    {Role::ordinary,
      "alpha α beta β gamma γ delta δ epsilon ϵ varepsilon ε zeta ζ eta η theta θ iota ι kappa κ"},
-    {AtomKind::ordinary,
-     "lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi ϕ varphi φ chi χ psi ψ"},
-    {AtomKind::ordinary,
+    {Role::ordinary, "lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi ϕ varphi φ chi χ psi ψ"},
+    {Role::ordinary,
      "omega ω infty ∞ partial ∂ nabla ∇ ell ℓ top ⊤ bot ⊥ emptyset ∅ forall ∀ exists ∃ prime ′"},
-    {AtomKind::ordinary,
-     "ldots … dots … cdots ⋯ vdots ⋮ ddots ⋱ neg ¬ % % # # $ $ & & _ _ vert | Vert ‖ | ‖"},
-    {AtomKind::upright, "Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω"},
-    {AtomKind::accent, "hat ˆ widehat ˆ bar ¯ tilde ˜ widetilde ˜ dot ˙ ddot ¨ vec →"},
-    {AtomKind::operation,
-     "cdot ⋅ times × div ÷ pm ± mp ∓ odot ⊙ oplus ⊕ otimes ⊗ circ ∘ ast ∗ star ⋆ bullet ∙"},
-    {AtomKind::operation, "cup ∪ cap ∩ setminus ∖ wedge ∧ land ∧ vee ∨ lor ∨ bmod mod"},
-    {AtomKind::relation,
-     "le ≤ leq ≤ ge ≥ geq ≥ lt < gt > ll ≪ gg ≫ ne ≠ neq ≠ approx ≈ equiv ≡ sim ∼ simeq ≃"},
-    {AtomKind::relation,
-     "propto ∝ in ∈ notin ∉ subset ⊂ subseteq ⊆ mid ∣ parallel ∥ perp ⟂ to → rightarrow →"},
-    {AtomKind::relation,
-     "leftarrow ← gets ← leftrightarrow ↔ longrightarrow ⟶ mapsto ↦ Rightarrow ⇒ implies ⟹"},
-    {AtomKind::relation, "Leftrightarrow ⇔ iff ⟺ uparrow ↑ downarrow ↓"},
-    {AtomKind::punctuation, "colon :"},
-    {AtomKind::open, "{ { lbrace { langle ⟨ lfloor ⌊ lceil ⌈ lvert | lVert ‖"},
-    {AtomKind::close, "} } rbrace } rangle ⟩ rfloor ⌋ rceil ⌉ rvert | rVert ‖"},
-    {AtomKind::function, "sum ∑ prod ∏ bigcup ⋃ bigcap ⋂ bigoplus ⨁ det det inf inf lim lim max max min min",
+    {Role::ordinary, "ldots … dots … cdots ⋯ vdots ⋮ ddots ⋱ neg ¬ % % # # $ $ & & _ _ vert | Vert ‖ | ‖"},
+    {Role::upright, "Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω"},
+    {Role::accent, "hat ˆ widehat ˆ bar ¯ tilde ˜ widetilde ˜ dot ˙ ddot ¨ vec →"},
+    {Role::operation, "cdot ⋅ times × div ÷ pm ± mp ∓ odot ⊙ oplus ⊕ otimes ⊗ circ ∘ ast ∗ star ⋆ bullet ∙"},
+    {Role::operation, "cup ∪ cap ∩ setminus ∖ wedge ∧ land ∧ vee ∨ lor ∨ bmod mod"},
+    {Role::relation, "le ≤ leq ≤ ge ≥ geq ≥ lt < gt > ll ≪ gg ≫ ne ≠ neq ≠ approx ≈ equiv ≡ sim ∼ simeq ≃"},
+    {Role::relation, "propto ∝ in ∈ notin ∉ subset ⊂ subseteq ⊆ mid ∣ parallel ∥ perp ⟂ to → rightarrow →"},
+    {Role::relation, "leftarrow ← gets ← leftrightarrow ↔ longrightarrow ⟶ mapsto ↦ Rightarrow ⇒ implies ⟹"},
+    {Role::relation, "Leftrightarrow ⇔ iff ⟺ uparrow ↑ downarrow ↓"},
+    {Role::punctuation, "colon :"},
+    {Role::open, "{ { lbrace { langle ⟨ lfloor ⌊ lceil ⌈ lvert | lVert ‖"},
+    {Role::close, "} } rbrace } rangle ⟩ rfloor ⌋ rceil ⌉ rvert | rVert ‖"},
+    {Role::function, "sum ∑ prod ∏ bigcup ⋃ bigcap ⋂ bigoplus ⨁ det det inf inf lim lim max max min min",
      true},
-    {AtomKind::function, "Pr Pr sup sup", true},
-    {AtomKind::function,
+    {Role::function, "Pr Pr sup sup", true},
+    {Role::function,
      "int ∫ arg arg cos cos cosh cosh dim dim exp exp ln ln log log sin sin sinh sinh tan tan"},
-    {AtomKind::function, "tanh tanh"},
+    {Role::function, "tanh tanh"},
 });
 
 // What stands for itself.
-inline const SymbolTable signs = table_of({{AtomKind::open, "( ( [ ["},
-                                           {AtomKind::close, ") ) ] ] ! !"},
-                                           {AtomKind::operation, "+ + - − * ∗"},
-                                           {AtomKind::relation, "= = < < > > : :"},
-                                           {AtomKind::punctuation, ", , ; ;"}});
+inline const SymbolTable signs = table_of({{Role::open, "( ( [ ["},
+                                           {Role::close, ") ) ] ] ! !"},
+                                           {Role::operation, "+ + - − * ∗"},
+                                           {Role::relation, "= = < < > > : :"},
+                                           {Role::punctuation, ", , ; ;"}});
 
 // Lines as long as what they belong to, as CSS.
 inline const std::unordered_map<std::string_view, Symbol> lines = {
-    {"overline", {AtomKind::none, "border-top:0.06em solid;padding-top:0.1em"}},
-    {"underline", {AtomKind::none, "border-bottom:0.06em solid;padding-bottom:0.1em"}},
+    {"overline", {Role::none, "border-top:0.06em solid;padding-top:0.1em"}},
+    {"underline", {Role::none, "border-bottom:0.06em solid;padding-bottom:0.1em"}},
     {"overbrace",
-     {AtomKind::none, "border-top:0.06em solid;border-radius:0.4em 0.4em 0 0;padding:0.15em 0.1em 0", true}},
+     {Role::none, "border-top:0.06em solid;border-radius:0.4em 0.4em 0 0;padding:0.15em 0.1em 0", true}},
     {"underbrace",
-     {AtomKind::none, "border-bottom:0.06em solid;border-radius:0 0 0.4em 0.4em;padding:0 0.1em 0.15em",
-      true}},
+     {Role::none, "border-bottom:0.06em solid;border-radius:0 0 0.4em 0.4em;padding:0 0.1em 0.15em", true}},
 };
 
 // In parts of an em.
