@@ -22,20 +22,22 @@ CXXFLAGS += $(if $(GCC),-Wno-restrict)
 comma    := ,
 # A program gets the functions that it calls, and need not be linked with what the others would call.
 LDLIBS   := $(if $(filter Darwin,$(shell uname)),-dead_strip,-Wl$(comma)--gc-sections) -lfmt -lutf8proc
-# What the numbers go through, core/, is worth the optimizer's time. The rest is -O1.
-OPTIMIZE := -O1
+# What the numbers go through, core/, is worth the optimizer's time. The rest is -Og: three quarters of what -O1 takes,
+# and the programs are no slower.
+COLD     := -Og
 HOT      := -O3
+OPTIMIZE := $(COLD)
 ifeq ($(VARIANT),double)
   CPPFLAGS += -DATTN_DOUBLE
 endif
 ifeq ($(VARIANT),san)
   # With sanitizers g++ takes parts of <regex> for uninitialized: not ours, and not true.
-  HOT      := -O1
+  HOT      := $(COLD)
   CXXFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
               -Wno-maybe-uninitialized
 endif
 ifeq ($(VARIANT),tsan)
-  HOT      := -O1
+  HOT      := $(COLD)
   CXXFLAGS += -fsanitize=thread
 endif
 ifeq ($(VARIANT),pic)
@@ -61,7 +63,7 @@ TARGET_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 # g++ parses the headers of the standard library and of fmt once and not for every source, which is half of a build.
 # What is precompiled serves one level of optimization.
 H       := $(if $(filter double,$(VARIANT)),build/obj,$(O))
-HEADERS := $(if $(GCC),$(patsubst -%,$(H)/%/standard.hpp.gch,$(sort $(OPTIMIZE) $(HOT))))
+HEADERS := $(if $(GCC),$(patsubst -%,$(H)/%/standard.hpp.gch,$(sort $(COLD) $(HOT))))
 COMPILE  = $(CXX) $(CPPFLAGS) $(if $(GCC),-include $(H)/$(OPTIMIZE:-%=%)/standard.hpp) $(CXXFLAGS) $(OPTIMIZE)
 # By default ccache leaves alone what is compiled with precompiled headers.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
@@ -173,7 +175,7 @@ $(1)/%.o: build/parts/%.cpp | build/packages.ok $$(HEADERS)
 	$$(COMPILE) -c $$< -o $$@
 $(1)/core/%.o $(1)/nn/%.o $(1)/optim/%.o: CXXFLAGS += -Wconversion -Wno-sign-conversion
 $(1)/core/%.o: OPTIMIZE := $$(HOT)
-$(1)/core/viz/%.o $(1)/core/plain.o: OPTIMIZE := -O1
+$(1)/core/viz/%.o $(1)/core/plain.o: OPTIMIZE := $$(COLD)
 endef
 $(foreach o,$(O) $(if $(SHARED),build/obj),$(eval $(call object_rules,$(o))))
 

@@ -21,7 +21,7 @@ EXERCISES      := $(notdir $(patsubst %/exercise.hpp,%,$(sort $(wildcard lessons
 GRADERS        := $(EXERCISES:%=$(G)/tests/exercises/%_test.o)
 GRADING        := $(G)/libgrading.so $(GRADERS) $(EXERCISES:%=$(G)/exercise/%)
 
-graded_compile = $(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_HAS_baseline -c $< -o $@
+graded_compile = $(CXX) -MMD -MP $(GRADED_CXXFLAGS) $(COLD) $(SANITIZE) -DATTN_HAS_baseline -c $< -o $@
 $(G)/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(graded_compile)
@@ -31,11 +31,11 @@ $(G)/%.o: build/parts/%.cpp
 
 $(G)/core/kernels.baseline.o: build/parts/core/kernels/all.cpp
 	@mkdir -p $(@D)
-	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) -O1 $(SANITIZE) -DATTN_TARGET=baseline -c $< -o $@
+	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) $(COLD) $(SANITIZE) -DATTN_TARGET=baseline -c $< -o $@
 
 $(G)/lessons/coach/%.o: lessons/coach/%.cpp $(if $(GCC),| $(G)/standard.hpp.gch)
 	@mkdir -p $(@D)
-	$(CXX) -MMD -MP $(call precompiled,standard.hpp) $(GRADED_CXXFLAGS) -O1 -c $< -o $@
+	$(CXX) -MMD -MP $(call precompiled,standard.hpp) $(GRADED_CXXFLAGS) $(COLD) -c $< -o $@
 
 # -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a container ends the self-check with a message, not by luck.
 GRADER_FLAGS := $(GRADED_CXXFLAGS) -D_GLIBCXX_ASSERTIONS -I$(G) -O0
@@ -44,7 +44,7 @@ $(G)/tests/exercises/%.o: tests/exercises/%.cpp $(if $(GCC),$(G)/oracle.hpp.gch)
 	$(CXX) -MMD -MP $(call precompiled,oracle.hpp) $(GRADER_FLAGS) -c $< -o $@
 
 # Headers that are read precompiled: what the coach, the graders and the learner's files include.
-$(G)/standard.hpp.gch: FLAGS    = $(GRADED_CXXFLAGS) -O1
+$(G)/standard.hpp.gch: FLAGS    = $(GRADED_CXXFLAGS) $(COLD)
 $(G)/standard.hpp.gch: INCLUDED = .ci/standard.hpp
 $(G)/oracle.hpp.gch:   FLAGS    = $(GRADER_FLAGS)
 $(G)/oracle.hpp.gch:   INCLUDED = $(patsubst %,lessons/coach/%.hpp,exercise checked grading) tests/exercises/oracle.hpp

@@ -30,10 +30,10 @@ $(foreach l,$(MINE_LESSONS),\
   $(eval $(call answers_rule,solution,$(l),lessons/$(l)/solution.hpp,$(UNCHECKED))) \
   $(eval $(call answers_rule,checked/my,$(l),my/$(l).hpp,$(CHECKED))) \
   $(eval $(call answers_rule,checked/solution,$(l),lessons/$(l)/solution.hpp,$(CHECKED))))
-# A milestone writes the solution with a mistake in it, as LESSON.FUNCTION.NAME.hpp. It is small work: -O1.
+# A milestone writes the solution with a mistake in it, as LESSON.FUNCTION.NAME.hpp. It is small work.
 $(M)/mistake/%.so: $(M)/mistake/%.hpp lessons/mine/mine.mk | $(M)/unchecked/core/tensor.hpp
 	@rm -f $@
-	$(MINE_COMPILE) $(UNCHECKED) -I. -O1 -MMD -MP -MF $@.d -MT $@ -DEXERCISE='"$<"' \
+	$(MINE_COMPILE) $(UNCHECKED) -I. $(COLD) -MMD -MP -MF $@.d -MT $@ -DEXERCISE='"$<"' \
 	  lessons/mine/exports/$(firstword $(subst ., ,$*)).cpp -o $@
 
 # The milestones are programs like the lessons, with their prose as calls.
