@@ -107,7 +107,8 @@ SUPPORT_OBJECTS := $(call objects_of,$(SUPPORT_SOURCES))
 UNIT_SOURCES   := $(sort $(wildcard tests/unit/*.cpp tests/unit/*/*.cpp)) $(SUPPORT_SOURCES) \
                   lessons/coach/mistakes.cpp lessons/coach/mutants.cpp \
                   $(filter-out %/lesson.cpp,$(wildcard lessons/13_translator/*.cpp)) \
-                  $(PRESS_SOURCES) notebooks_cpp/notebook.cpp notebooks_cpp/live/live.cpp
+                  $(PRESS_SOURCES) $(filter-out %main.cpp,$(wildcard notebooks_cpp/check/*.cpp)) \
+                  notebooks_cpp/notebook.cpp notebooks_cpp/live/live.cpp
 ifeq ($(VARIANT),double)
   # Tests of what has no `real`, and of lessons and pages, which have no gradients of their own, run once, with floats.
   UNIT_SOURCES := $(filter-out $(PLAIN),$(filter tests/unit/core/% tests/unit/ops/% tests/unit/nn/% tests/unit/text/% \

@@ -1,8 +1,7 @@
 #include "nn/config.hpp"
 
-#include <nlohmann/json.hpp>  // json
-#include <utility>            // pair
-#include <vector>             // vector
+#include <utility>  // pair
+#include <vector>   // vector
 
 #include "core/error.hpp"
 #include "core/json.hpp"
@@ -91,21 +90,21 @@ void for_each_setting(Config& config, const Visit& visit) {
 }
 
 struct ToJson {
-  nlohmann::json& json;
+  JsonMembers& json;
   template <class Value>
   void operator()(const char* setting, const Value& value, bool /*may_be_missing*/ = false) const {
     if constexpr (Named<Value>)
-      json[setting] = name_in_table(setting, value);
+      json.emplace_back(setting, name_in_table(setting, value));
     else
-      json[setting] = value;
+      json.emplace_back(setting, value);
   }
 };
 
 struct FromJson {
-  const nlohmann::json& json;
+  const JsonValue& json;
   template <class Value>
   void operator()(const char* setting, Value& value, bool optional = false) const {
-    if (optional && !json.contains(setting)) return;
+    if (optional && !json.has(setting)) return;
     if constexpr (Named<Value>) {
       std::string name;
       read(setting, name);
@@ -116,13 +115,9 @@ struct FromJson {
   }
   template <class Value>
   void read(const char* setting, Value& value) const {
-    if (!json.contains(setting)) fail("configuration: '{}' is missing", setting);
-    try {
-      json[setting].get_to(value);
-    } catch (const nlohmann::json::exception&) {
-      fail("configuration: '{}' has a value of the wrong kind: {:.60}", setting,
-           json[setting].dump(-1, ' ', true));
-    }
+    if (!json.has(setting)) fail("configuration: '{}' is missing", setting);
+    if (!json[setting].to(value))
+      fail("configuration: '{}' has a value of the wrong kind: {:.60}", setting, json[setting].text());
   }
 };
 
@@ -163,22 +158,21 @@ void TransformerConfig::check() const {
 }
 
 std::string to_json(const TransformerConfig& config) {
-  nlohmann::json json;
+  JsonMembers json;
   for_each_setting(config, ToJson{json});
-  return json.dump();
+  return json_object(json).text;
 }
 
 TransformerConfig config_from_json(const std::string& text) {
-  const nlohmann::json json = parse_json(text);
+  const JsonValue json = parse_json(text);
   if (!json.is_object()) fail("configuration: not a JSON object");
   TransformerConfig config;
   for_each_setting(config, FromJson{json});
-  for (const auto& item : json.items()) {
+  for (const auto& member : json.members()) {
     bool known = false;
-    for_each_setting(
-        config, [&](const char* name, const auto&, bool = false) { known = known || item.key() == name; });
-    if (!known)
-      fail("configuration: {:.60} is not a setting", nlohmann::json(item.key()).dump(-1, ' ', true));
+    for_each_setting(config,
+                     [&](const char* name, const auto&, bool = false) { known |= member.first == name; });
+    if (!known) fail("configuration: {:.60} is not a setting", shown_json(member.first));
   }
   config.check();
   return config;

@@ -1,11 +1,11 @@
 #include "optim/published.hpp"
 
-#include <algorithm>          // copy
-#include <cstring>            // memcpy
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <tuple>              // tie
-#include <utility>            // pair
+#include <algorithm>  // copy
+#include <cstring>    // memcpy
+#include <iterator>   // ssize
+#include <set>        // set
+#include <tuple>      // tie
+#include <utility>    // pair
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
@@ -18,7 +18,6 @@ namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 // Where a parameter of ours lies: the name of their tensor, without prefix, and which part of it.
 struct Place {
@@ -105,19 +104,18 @@ PublishedModel::PublishedModel(const fs::path& folder) : folder_(folder) {
 
   std::vector<fs::path> paths{single};
   if (!fs::exists(single)) {
-    const json shards = parse_json(read_file(index));
-    if (!shards.is_object() || !shards.contains("weight_map") || !shards["weight_map"].is_object())
-      fail("{}: it has no weight_map of tensors and files", index.string());
-    std::map<std::string, bool> names;
-    for (const auto& [tensor, file] : shards["weight_map"].items()) {
-      const std::string name = file.is_string() ? file.get<std::string>() : "";
-      if (name.empty() || fs::path(name).filename() != name)
-        fail("{}: {:.60} is not the name of a file beside it", index.string(), file.dump(-1, ' ', true));
-      names[name] = true;
+    const JsonValue map = parse_json(read_file(index))["weight_map"];
+    if (!map.is_object()) fail("{}: it has no weight_map of tensors and files", index.string());
+    std::set<std::string> names;
+    for (const auto& [tensor, file] : map.members()) {
+      std::string name;
+      if (!file.to(name) || name.empty() || fs::path(name).filename() != name)
+        fail("{}: {:.60} is not the name of a file beside it", index.string(), file.text());
+      names.insert(name);
     }
     paths.clear();
     std::vector<std::string> missing;
-    for (const auto& [name, there] : names) {
+    for (const std::string& name : names) {
       paths.push_back(folder / name);
       if (!fs::exists(paths.back())) missing.push_back(name);
     }

@@ -1,7 +1,6 @@
 #include "optim/published_config.hpp"
 
-#include <algorithm>          // min
-#include <nlohmann/json.hpp>  // json
+#include <algorithm>  // min
 
 #include "core/error.hpp"
 #include "core/json.hpp"
@@ -12,7 +11,6 @@ namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 // Its entries, each of the kind that is wanted or an Error that names it.
 class Settings {
@@ -20,36 +18,35 @@ class Settings {
   explicit Settings(const fs::path& file) : file_(file.string()), json_(parse_json(read_file(file))) {
     if (!json_.is_object()) fail("{}: not a JSON object", file_);
   }
-  bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
+  bool has(const char* key) const { return !json_[key].is_null(); }
   Index whole(const char* key, Index otherwise = -1) const {
-    if (!has(key) && otherwise >= 0) return otherwise;
-    if (!has(key) || !json_[key].is_number_unsigned()) refuse(key, "a whole number");
-    return Index(std::min<std::uint64_t>(json_[key].get<std::uint64_t>(), std::uint64_t{1} << 40));
+    Index number = otherwise;
+    if ((has(key) || otherwise < 0) && (!json_[key].to(number) || number < 0)) refuse(key, "a whole number");
+    return std::min(number, Index{1} << 40);
   }
-  double number(const char* key, double otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!json_[key].is_number()) refuse(key, "a number");
-    return json_[key];
+  double number(const char* key, double otherwise) const { return value(key, otherwise, "a number"); }
+  bool flag(const char* key, bool otherwise) const { return value(key, otherwise, "true or false"); }
+  std::string text(const char* key, const std::string& otherwise) const {
+    return value(key, otherwise, "a text");
   }
-  bool flag(const char* key, bool otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!json_[key].is_boolean()) refuse(key, "true or false");
-    return json_[key];
+  std::string text(const char* key) const {
+    if (!has(key)) refuse(key, "a text");
+    return text(key, "");
   }
-  std::string text(const char* key, const char* otherwise = nullptr) const {
-    if (!has(key) && otherwise) return otherwise;
-    if (!has(key) || !json_[key].is_string()) refuse(key, "a text");
-    return json_[key];
-  }
-  const json& at(const char* key) const { return json_[key]; }
+  JsonValue operator[](const char* key) const { return json_[key]; }
   [[noreturn]] void refuse(const char* key, const char* wanted) const {
-    fail("{}: '{}' is {:.60}; {} is wanted", file_, key,
-         has(key) ? json_[key].dump(-1, ' ', true) : "missing", wanted);
+    fail("{}: '{}' is {:.60}; {} is wanted", file_, key, has(key) ? json_[key].text() : "missing", wanted);
   }
 
  private:
+  template <class Value>
+  Value value(const char* key, Value otherwise, const char* wanted) const {
+    if (has(key) && !json_[key].to(otherwise)) refuse(key, wanted);
+    return otherwise;
+  }
+
   std::string file_;
-  json json_;
+  JsonValue json_;
 };
 
 Activation activation_named(const Settings& settings, const char* key, const std::string& name) {
@@ -83,12 +80,11 @@ TransformerConfig gpt2_settings(const Settings& given) {
 TransformerConfig llama_settings(const Settings& given) {
   RopeOptions rope{.base = given.number("rope_theta", 10000), .halves = true};
   if (given.has("rope_scaling")) {
-    const json& scaling = given.at("rope_scaling");
-    const json kind =
-        !scaling.is_object() ? json() : scaling.value("rope_type", scaling.value("type", json()));
-    const bool linear = kind == "linear" && scaling.contains("factor") && scaling["factor"].is_number();
-    if (!linear && kind != "default") given.refuse("rope_scaling", "linear scaling or none");
-    if (linear) rope.stretch = scaling["factor"];
+    const JsonValue scaling = given["rope_scaling"];
+    std::string kind;
+    scaling[scaling.has("rope_type") ? "rope_type" : "type"].to(kind);
+    if (kind != "default" && !(kind == "linear" && scaling["factor"].to(rope.stretch)))
+      given.refuse("rope_scaling", "linear scaling or none");
   }
   if (given.flag("attention_bias", false)) given.refuse("attention_bias", "false");
   return {
@@ -183,7 +179,7 @@ std::string settings_for(const std::string& type, const TransformerConfig& confi
                                  : config.feed_forward.activation == Activation::gelu    ? "gelu"
                                  : config.feed_forward.activation == Activation::silu    ? "silu"
                                                                                          : "relu";
-  json settings;
+  JsonMembers settings;
   if (type == "gpt2")
     settings = {{"vocab_size", config.vocabulary},
                 {"n_embd", config.d_model},
@@ -231,9 +227,12 @@ std::string settings_for(const std::string& type, const TransformerConfig& confi
                                           std::string(config.feed_forward.gated ? "gelu" : activation)},
                 {"tie_word_embeddings", config.tie_embeddings}};
   if (type == "llama" && config.rope.stretch != 1)
-    settings["rope_scaling"] = {{"type", "linear"}, {"factor", config.rope.stretch}};
-  settings["model_type"] = type;
-  return settings.dump(2) + "\n";
+    settings.emplace_back("rope_scaling", json_object({{"type", "linear"}, {"factor", config.rope.stretch}}));
+  settings.emplace_back("model_type", type);
+  std::string lines;
+  for (const auto& [name, value] : settings)
+    lines += fmt::format("{}  {}: {}", lines.empty() ? "" : ",\n", Json(name).text, value.text);
+  return "{\n" + lines + "\n}\n";
 }
 
 // The numbers in the largest matrices of such a model: no fewer can be in its files.

@@ -1,25 +1,26 @@
 #include "optim/safetensors.hpp"
 
-#include <algorithm>          // sort
-#include <bit>                // endian
-#include <cstring>            // memcpy
-#include <iterator>           // ssize
-#include <limits>             // numeric_limits
-#include <nlohmann/json.hpp>  // json_sax, ordered_json
-#include <tuple>              // tie
-#include <utility>            // forward, move
+#include <algorithm>  // find_if, sort
+#include <bit>        // endian
+#include <cstring>    // memcpy
+#include <iterator>   // begin, end, ssize
+#include <limits>     // numeric_limits
+#include <set>        // set
+#include <tuple>      // tie
+#include <utility>    // forward, move
 
 #include "core/atomic_file.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
+#include "core/json.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"  // first_invalid_byte
 
 namespace attn {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "arrays are copied as they lie in memory");
 
-using nlohmann::json;
 using Entry = SafetensorsFile::Entry;
 
 constexpr const char* metadata_key = "__metadata__";
@@ -45,26 +46,26 @@ template <class... Args>
 // A name as it may be shown: whatever a file calls its tensors, the message stays one short line.
 std::string shown(const std::string& name) {
   constexpr std::size_t longest = 80;
-  const std::string text = json(name.substr(0, longest)).dump(-1, ' ', true, json::error_handler_t::replace);
+  const std::string text = shown_json(name.substr(0, longest));
   return name.size() <= longest ? text : text + "...";
 }
 
-// Takes the header token by token, as nlohmann's parser finds them. No JSON tree is built: the first token
-// that has no place in a safetensors header ends the parse, however deep or long the rest of it is.
-class HeaderReader : public nlohmann::json_sax<json> {
+// Takes the header token by token: the first that has no place in a safetensors header ends the reading,
+// however deep or long the rest of it is.
+class HeaderReader : public JsonListener {
  public:
   HeaderReader(const std::string& file, std::map<std::string, Entry>& entries, Metadata& metadata)
       : file_(file), entries_(entries), metadata_(metadata) {}
 
-  bool start_object(std::size_t) override {
-    if (place_ == Place::outside) return go(Place::header);
-    if (place_ != Place::header) misplaced("an object");
-    if (name_ == metadata_key) return go(Place::metadata);
+  void begin_object() override {
+    if (place_ != Place::outside && place_ != Place::header) misplaced("an object");
     tensor_ = {};
-    return go(Place::tensor);
+    place_ = place_ == Place::outside ? Place::header
+             : name_ == metadata_key  ? Place::metadata
+                                      : Place::tensor;
   }
 
-  bool key(std::string& key) override {
+  void key(const std::string& key) override {
     if (place_ == Place::header) {
       if (key == metadata_key ? metadata_seen_ : entries_.count(key) != 0)
         refuse(file_, "{} is there twice", key == metadata_key ? key : "tensor " + shown(key));
@@ -83,30 +84,26 @@ class HeaderReader : public nlohmann::json_sax<json> {
       *seen = true;
       field_ = key;
     }
-    return true;
   }
 
-  bool string(std::string& text) override {
+  void string(const std::string& text) override {
     if (place_ == Place::metadata) {
       metadata_[field_] = text;
-      return true;
+      return;
     }
     if (place_ != Place::tensor || field_ != "dtype") misplaced("a string");
-    for (const Dtype& dtype : dtypes)
-      if (dtype.name == text) {
-        tensor_.dtype = dtype;
-        return true;
-      }
-    refuse_tensor("unknown dtype {}", shown(text));
+    const auto known = std::find_if(std::begin(dtypes), std::end(dtypes),
+                                    [&](const Dtype& dtype) { return dtype.name == text; });
+    if (known == std::end(dtypes)) refuse_tensor("unknown dtype {}", shown(text));
+    tensor_.dtype = *known;
   }
 
-  bool start_array(std::size_t) override {
-    if (place_ == Place::tensor && field_ == "shape") return go(Place::shape);
-    if (place_ == Place::tensor && field_ == "data_offsets") return go(Place::offsets);
-    misplaced("an array");
+  void begin_array() override {
+    if (place_ != Place::tensor || field_ == "dtype") misplaced("an array");
+    place_ = field_ == "shape" ? Place::shape : Place::offsets;
   }
 
-  bool number_unsigned(std::uint64_t number) override {
+  void whole(std::uint64_t number) override {
     if (place_ == Place::shape) {
       if (tensor_.rank == Shape::max_rank)
         refuse_tensor("its shape has more than the {} axes supported", Shape::max_rank);
@@ -119,22 +116,17 @@ class HeaderReader : public nlohmann::json_sax<json> {
     } else {
       misplaced("a number");
     }
-    return true;
   }
 
-  bool end_array() override { return go(Place::tensor); }
+  void end_array() override { place_ = Place::tensor; }
 
-  bool end_object() override {
+  void end_object() override {
     if (place_ == Place::tensor) entries_[name_] = finished_tensor();
-    return go(place_ == Place::header ? Place::outside : Place::header);
+    place_ = place_ == Place::header ? Place::outside : Place::header;
   }
 
-  bool null() override { misplaced("null"); }
-  bool boolean(bool) override { misplaced("a boolean"); }
-  bool number_integer(std::int64_t) override { misplaced("a negative number"); }
-  bool number_float(double, const std::string&) override { misplaced("a number that is no 64-bit integer"); }
-  bool binary(json::binary_t&) override { misplaced("binary data"); }
-  bool parse_error(std::size_t position, const std::string&, const json::exception&) override {
+  void other(const char* what) override { misplaced(what); }
+  void no_json(std::size_t position) override {
     refuse(file_, "the header is not valid JSON at its byte {}: the file is damaged or not safetensors",
            position);
   }
@@ -150,11 +142,6 @@ class HeaderReader : public nlohmann::json_sax<json> {
     std::uint64_t offsets[2] = {};
     int offset_count = 0;
   };
-
-  bool go(Place place) {
-    place_ = place;
-    return true;
-  }
 
   template <class... Args>
   [[noreturn]] void refuse_tensor(fmt::format_string<Args...> format, Args&&... args) const {
@@ -257,26 +244,30 @@ Metadata with_checksum(const std::vector<ArrayView>& arrays, Metadata metadata) 
 
 void write_safetensors(const std::filesystem::path& path, const std::vector<ArrayView>& arrays,
                        const Metadata& metadata) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[metadata_key] = metadata;
+  const auto check_utf8 = [&](const std::string& text) {
+    if (first_invalid_byte(text) != text.npos)
+      refuse(path.string(), "a tensor's name or the metadata is not UTF-8 text");
+  };
+  JsonMembers header;
+  for (const auto& [key, text] : metadata) check_utf8(key), check_utf8(text);
+  if (!metadata.empty()) header.emplace_back(metadata_key, json_object({metadata.begin(), metadata.end()}));
+  std::set<std::string_view> names;
   std::vector<std::string_view> pieces(2);  // the header's length and the header, known last; then the arrays
   std::uint64_t offset = 0;
   for (const ArrayView& array : arrays) {
+    check_utf8(array.name);
     if (array.name == metadata_key) refuse(path.string(), "a tensor cannot be called {}", metadata_key);
-    if (header.contains(array.name)) refuse(path.string(), "two tensors are called {}", shown(array.name));
+    if (!names.insert(array.name).second)
+      refuse(path.string(), "two tensors are called {}", shown(array.name));
     const std::uint64_t bytes = std::uint64_t(array.shape.numel()) * sizeof(real);
-    header[array.name] = {{"dtype", real_dtype},
-                          {"shape", std::vector<Index>(array.shape.begin(), array.shape.end())},
-                          {"data_offsets", {offset, offset + bytes}}};
+    header.emplace_back(array.name,
+                        json_object({{"dtype", real_dtype},
+                                     {"shape", std::vector<Index>(array.shape.begin(), array.shape.end())},
+                                     {"data_offsets", std::vector<std::uint64_t>{offset, offset + bytes}}}));
     pieces.emplace_back(reinterpret_cast<const char*>(array.data), bytes);
     offset += bytes;
   }
-  std::string text, length(8, '\0');
-  try {
-    text = header.dump();
-  } catch (const json::exception&) {
-    refuse(path.string(), "a tensor's name or the metadata is not UTF-8 text");
-  }
+  std::string text = json_object(header).text, length(8, '\0');
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const std::uint64_t text_bytes = text.size();
   if (text_bytes > max_header_bytes)
@@ -323,12 +314,8 @@ SafetensorsFile::SafetensorsFile(std::string label, std::unique_ptr<MappedFile> 
   const std::string_view header = all().substr(8, header_bytes);
   if (header.empty() || header[0] != '{')
     refuse(label_, "not a safetensors file: the header does not begin with {{");
-  // nlohmann's parser takes a zero byte for the end of the text and would leave the rest unseen.
-  if (const std::size_t zero = header.find('\0'); zero != header.npos)
-    refuse(label_, "the header is not valid JSON at its byte {}: the file is damaged or not safetensors",
-           zero + 1);
   HeaderReader reader(label_, entries_, metadata_);
-  json::sax_parse(header, &reader);
+  read_json(header, reader);
 
   data_start_ = 8 + header_bytes;
   check_layout(file_bytes - data_start_);

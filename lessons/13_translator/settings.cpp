@@ -2,12 +2,11 @@
 
 #include <fmt/core.h>  // format
 
-#include <algorithm>          // find
-#include <filesystem>         // path
-#include <iterator>           // ssize
-#include <limits>             // numeric_limits
-#include <nlohmann/json.hpp>  // json
-#include <type_traits>        // decay_t, is_arithmetic_v
+#include <algorithm>    // find
+#include <filesystem>   // path
+#include <iterator>     // ssize
+#include <limits>       // numeric_limits
+#include <type_traits>  // decay_t, is_arithmetic_v
 
 #include "core/error.hpp"
 #include "core/json.hpp"
@@ -139,15 +138,15 @@ void take_command(Settings& s, const std::vector<std::string>& words) {
 }
 
 Settings stored_settings(const std::string& stored) {
-  const nlohmann::json json = parse_json(stored);
+  const JsonValue json = parse_json(stored);
   Settings s;
   try {
     for_each_stored_setting([&](const char* name, auto member, const OptionInfo& info) {
-      if (json.contains(name)) json.at(name).get_to(s.*member);
+      if (json.has(name) && !json[name].to(s.*member)) fail("{} is {:.60}", name, json[name].text());
       if constexpr (std::is_arithmetic_v<std::decay_t<decltype(s.*member)>>)
         check_bounds(name, double(s.*member), info);
     });
-  } catch (const std::exception& problem) {  // of the JSON library, or a number out of bounds
+  } catch (const std::exception& problem) {
     fail("the settings kept with the model are damaged: {:.200}", problem.what());
   }
   return s;
@@ -238,10 +237,10 @@ Settings with_shards_of(const std::string& stored, Settings asked) {
 }
 
 std::string run_settings_json(const Settings& settings) {
-  nlohmann::json json;
+  JsonMembers json;
   for_each_stored_setting(
-      [&](const char* name, auto member, const OptionInfo&) { json[name] = settings.*member; });
-  return json.dump();
+      [&](const char* name, auto member, const OptionInfo&) { json.emplace_back(name, settings.*member); });
+  return json_object(json).text;
 }
 
 std::string difference_from(const Settings& settings, const std::string& stored) {

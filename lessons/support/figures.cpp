@@ -4,7 +4,8 @@
 #include <numeric>   // iota
 
 #include "core/error.hpp"
-#include "lessons/support/lesson.hpp"  // matrix_of
+#include "lessons/support/lesson.hpp"   // matrix_of
+#include "lessons/support/picture.hpp"  // short_numbers
 
 namespace attn {
 

@@ -10,8 +10,8 @@
 #include <string>      // string
 #include <vector>      // vector
 
+#include "core/json.hpp"
 #include "core/viz/matrix.hpp"
-#include "lessons/support/json.hpp"
 #include "nn/attention.hpp"  // AttentionMap
 #include "nn/decode.hpp"     // BeamResult
 

@@ -21,11 +21,11 @@
 #include <string>      // string
 #include <vector>      // vector
 
+#include "core/json.hpp"
 #include "core/tensor.hpp"
 #include "core/viz/arrange.hpp"
 #include "core/viz/chart.hpp"
 #include "core/viz/heatmap.hpp"
-#include "lessons/support/json.hpp"
 #include "lessons/support/standard_options.hpp"
 
 namespace attn {

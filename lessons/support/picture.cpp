@@ -5,13 +5,13 @@
 #include <algorithm>  // clamp, fill
 #include <array>      // array
 #include <cmath>      // lround
+#include <cstdlib>    // strtod
 #include <iterator>   // ssize
 #include <vector>     // vector
 
 #include "core/atomic_file.hpp"
 #include "core/text.hpp"  // read_file
 #include "lessons/support/html.hpp"
-#include "lessons/support/json.hpp"
 
 namespace attn {
 
@@ -87,6 +87,13 @@ void write_picture(const fs::path& png, const viz::Image& image) {
   }
   if (!numbers.empty()) write_file_atomically(numbers_file(png), {Json(numbers).text});
   if (numbers.empty()) fs::remove(numbers_file(png));
+}
+
+Json short_numbers(const viz::Numbers& numbers) {
+  std::vector<double> rounded;
+  for (const double number : numbers)
+    rounded.push_back(std::strtod(fmt::format("{:.4g}", number).c_str(), nullptr));
+  return rounded;
 }
 
 std::string json_script(const std::string& kind, std::string text) {

@@ -12,7 +12,9 @@
 #include <functional>  // function
 #include <string>      // string
 
+#include "core/json.hpp"
 #include "core/viz/image.hpp"
+#include "core/viz/matrix.hpp"  // Numbers
 
 namespace attn {
 
@@ -21,7 +23,8 @@ void write_picture(const std::filesystem::path& png, const viz::Image& image);
 viz::Image on_dark_paper(const viz::Image& image);
 std::filesystem::path dark_twin(const std::filesystem::path& png);  // attention-dark.png
 
-// Data for the scripts of a page, inside of the page.
+// Data for the scripts of a page, inside of the page. Four digits are as many as anybody reads off a picture.
+Json short_numbers(const viz::Numbers& numbers);
 std::string json_script(const std::string& kind, std::string json);
 
 // The picture in HTML, both ways if its twin is there: the page's style shows the one that fits. `address`

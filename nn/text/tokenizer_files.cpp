@@ -1,9 +1,8 @@
 // The files that published models keep their tokenizers in.
 #include "nn/text/tokenizer.hpp"
 
-#include <algorithm>          // clamp, find, min, stable_sort
-#include <cstring>            // memcpy
-#include <nlohmann/json.hpp>  // json
+#include <algorithm>  // clamp, find, min, stable_sort
+#include <cstring>    // memcpy
 
 #include "core/base64.hpp"
 #include "core/error.hpp"
@@ -14,24 +13,12 @@ namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using StringPairs = std::vector<std::pair<std::string, std::string>>;
 
-json read_json(const fs::path& file) {
-  const json value = parse_json(read_file(file));
+JsonValue read_json(const fs::path& file) {
+  const JsonValue value = parse_json(read_file(file));
   if (!value.is_object()) fail("{}: not a JSON object", file.string());
   return value;
-}
-
-// The value at a path of keys, or null where one is missing.
-const json& within(const json& value, std::initializer_list<const char*> keys) {
-  static const json missing;
-  const json* at = &value;
-  for (const char* key : keys) {
-    if (!at->is_object() || !at->contains(key)) return missing;
-    at = &(*at)[key];
-  }
-  return *at;
 }
 
 std::vector<std::string> lines_of(const fs::path& file) {
@@ -47,26 +34,33 @@ std::vector<std::string> lines_of(const fs::path& file) {
 }
 
 // "Ġthe re" or ["Ġthe", "re"], as merges are written.
-std::pair<std::string, std::string> merge_of(const json& entry) {
-  if (entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_string())
-    return {entry[0], entry[1]};
-  const std::string text = entry.is_string() ? entry.get<std::string>() : "";
+std::pair<std::string, std::string> merge_of(const std::string& text) {
   const std::size_t space = text.find(' ', 1);
   if (space == std::string::npos || space + 1 == text.size())
-    fail("tokenizer: '{:.60}' is not a pair of pieces to merge", entry.dump(-1, ' ', true));
+    fail("tokenizer: '{:.60}' is not a pair of pieces to merge", shown_json(text));
   return {text.substr(0, space), text.substr(space + 1)};
+}
+std::pair<std::string, std::string> merge_of(const JsonValue& entry) {
+  std::string left, right;
+  if (entry.to(left)) return merge_of(left);
+  const std::vector<JsonValue> pair = entry.elements();
+  if (pair.size() != 2 || !pair[0].to(left) || !pair[1].to(right))
+    fail("tokenizer: '{:.60}' is not a pair of pieces to merge", entry.text());
+  return {left, right};
 }
 
 // Ids may have gaps, but not many more than there are pieces.
-Index most_ids(const json& vocabulary) { return 1000 + 4 * Index(vocabulary.size()); }
+Index most_ids(std::size_t pieces) { return 1000 + 4 * Index(pieces); }
 
-Pieces pieces_of(const json& vocabulary) {
+Pieces pieces_of(const JsonValue& vocabulary) {
   if (!vocabulary.is_object()) fail("tokenizer: its vocabulary is not an object of pieces and ids");
+  const JsonValue::Members all = vocabulary.members();
   Pieces pieces;
-  pieces.most = most_ids(vocabulary);
-  for (const auto& [piece, id] : vocabulary.items()) {
-    if (!id.is_number_integer()) fail("tokenizer: the id of '{:.60}' is not a whole number", piece);
-    pieces.put(piece, id.get<Index>());
+  pieces.most = most_ids(all.size());
+  for (const auto& [piece, id] : all) {
+    Index number = 0;
+    if (!id.to(number)) fail("tokenizer: the id of '{:.60}' is not a whole number", piece);
+    pieces.put(piece, number);
   }
   return pieces;
 }
@@ -93,67 +87,75 @@ std::unique_ptr<Tokenizer> make_byte_level(const Pieces& pieces, const std::vect
 }
 
 // A normalizer may be a sequence of them.
-std::optional<CharacterMap> character_map_of(const json& normalizer) {
-  json all = within(normalizer, {"normalizers"});
-  if (!all.is_array()) all = json::array({normalizer});
-  for (const json& one : all)
-    if (const json& text = within(one, {"precompiled_charsmap"}); text.is_string())
-      return CharacterMap(decode_base64(text.get_ref<const std::string&>()));
+std::optional<CharacterMap> character_map_of(const JsonValue& normalizer) {
+  std::vector<JsonValue> all = normalizer["normalizers"].elements();
+  if (all.empty()) all = {normalizer};
+  std::string map;
+  for (const JsonValue& one : all)
+    if (one["precompiled_charsmap"].to(map)) return CharacterMap(decode_base64(map));
   return {};
 }
 
-bool mentions_byte_level(const json& part) { return part.dump().find("\"ByteLevel\"") != std::string::npos; }
+bool mentions_byte_level(const JsonValue& part) {
+  return part.text().find("\"ByteLevel\"") != std::string::npos;
+}
 
 std::unique_ptr<Tokenizer> from_tokenizer_json(const fs::path& file) {
-  const json all = read_json(file);
-  const json& model = within(all, {"model"});
-  const std::string type = within(model, {"type"}).is_string() ? model["type"].get<std::string>() : "";
-  const json& vocabulary = within(model, {"vocab"});
+  const JsonValue all = read_json(file), model = all["model"], vocabulary = model["vocab"];
+  std::string type;
+  model["type"].to(type);
 
   Pieces pieces;
   std::vector<double> scores;
-  pieces.most = most_ids(vocabulary);
   if (vocabulary.is_array()) {  // Unigram: [["▁the", -3.2], …]
-    for (const json& entry : vocabulary) {
-      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
-        fail("{}: '{:.60}' is not a piece and its score", file.string(), entry.dump(-1, ' ', true));
-      pieces.put(entry[0], int(scores.size()));
-      scores.push_back(entry[1]);
+    const std::vector<JsonValue> entries = vocabulary.elements();
+    pieces.most = most_ids(entries.size());
+    for (const JsonValue& entry : entries) {
+      const std::vector<JsonValue> pair = entry.elements();
+      std::string piece;
+      double score = 0;
+      if (pair.size() != 2 || !pair[0].to(piece) || !pair[1].to(score))
+        fail("{}: '{:.60}' is not a piece and its score", file.string(), entry.text());
+      pieces.put(piece, int(scores.size()));
+      scores.push_back(score);
     }
   } else {
     pieces = pieces_of(vocabulary);
   }
   std::vector<std::string> specials;
-  for (const json& added : within(all, {"added_tokens"})) {
-    if (!within(added, {"content"}).is_string() || !within(added, {"id"}).is_number_integer())
+  for (const JsonValue& added : all["added_tokens"].elements()) {
+    std::string content;
+    Index id = 0;
+    if (!added["content"].to(content) || !added["id"].to(id))
       fail("{}: an added token has no content or no id", file.string());
-    specials.push_back(added["content"]);
-    pieces.put_special(added["content"], added["id"].get<Index>());
+    specials.push_back(content);
+    pieces.put_special(content, id);
   }
   scores.resize(pieces.size());  // added tokens are never found by score: encode takes them out first
 
   StringPairs merges;
-  for (const json& entry : within(model, {"merges"})) merges.push_back(merge_of(entry));
+  for (const JsonValue& entry : model["merges"].elements()) merges.push_back(merge_of(entry));
   if (type == "WordPiece") {
-    const json& lower = within(all, {"normalizer", "lowercase"});
-    return word_piece(std::move(pieces), !lower.is_boolean() || lower.get<bool>());
+    bool lower = true;
+    all["normalizer"]["lowercase"].to(lower);
+    return word_piece(std::move(pieces), lower);
   }
-  const json& unknown = within(model, {type == "Unigram" ? "unk_id" : "unk_token"});
-  if (type == "Unigram")
-    return unigram(
-        std::move(pieces), scores,
-        unknown.is_number_integer() ? int(std::clamp<Index>(unknown.get<Index>(), -1, pieces.size())) : 0,
-        character_map_of(within(all, {"normalizer"})));
-  if (type == "BPE" &&
-      (mentions_byte_level(within(all, {"pre_tokenizer"})) || mentions_byte_level(within(all, {"decoder"}))))
+  if (type == "Unigram") {
+    Index unknown = 0;
+    model["unk_id"].to(unknown);
+    unknown = std::clamp<Index>(unknown, -1, pieces.size());
+    return unigram(std::move(pieces), scores, int(unknown), character_map_of(all["normalizer"]));
+  }
+  if (type == "BPE" && (mentions_byte_level(all["pre_tokenizer"]) || mentions_byte_level(all["decoder"])))
     return make_byte_level(pieces, specials, merges);
   if (type == "BPE") {
     MergeTable table;
     for (const auto& [left, right] : merges)
       table.emplace(pair_of(pieces.at(left), pieces.at(right)),
                     RankedMerge{int(table.size()), pieces.at(left + right)});
-    return sentence_bpe(std::move(pieces), table,
-                        unknown.is_string() ? pieces.find(unknown.get<std::string>()) : 0);
+    std::string unknown;
+    const int id = model["unk_token"].to(unknown) ? pieces.find(unknown) : 0;
+    return sentence_bpe(std::move(pieces), table, id);
   }
   fail("{}: its model is '{:.40}'; BPE, Unigram and WordPiece are known here", file.string(), type);
 }
@@ -178,8 +180,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder) {
       special ? pieces.put_special(std::move(line), id) : pieces.put(std::move(line), id);
     }
     const fs::path settings = folder / "tokenizer_config.json";
-    const json lower = fs::exists(settings) ? within(read_json(settings), {"do_lower_case"}) : json(true);
-    return word_piece(std::move(pieces), !lower.is_boolean() || lower.get<bool>());
+    bool lower = true;
+    if (fs::exists(settings)) read_json(settings)["do_lower_case"].to(lower);
+    return word_piece(std::move(pieces), lower);
   }
   fail("{}: there is no tokenizer in it: tokenizer.json, or vocab.json with merges.txt, or vocab.txt",
        folder.string());

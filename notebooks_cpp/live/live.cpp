@@ -1,14 +1,14 @@
 #include "notebooks_cpp/live/live.hpp"
 
-#include <algorithm>          // find
-#include <cmath>              // isfinite, sqrt
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <utility>            // move
+#include <algorithm>  // find
+#include <cmath>      // isfinite, sqrt
+#include <iterator>   // ssize
+#include <utility>    // move
 
 #include "core/autograd.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
+#include "core/json.hpp"
 #include "lessons/13_translator/talk.hpp"  // known_words, nearest_words
 #include "nn/text/characters.hpp"          // normalize_spaces
 #include "nn/text/toy_languages.hpp"
@@ -16,11 +16,7 @@
 namespace attn {
 namespace {
 
-using Object = nlohmann::json;  // attn::Json writes, this one reads
-
-std::string quote(const std::string& text) {
-  return Object(text).dump(-1, ' ', false, Object::error_handler_t::replace);
-}
+std::string quote(const std::string& text) { return Json(text).text; }
 
 // A list in JSON, of what `write` makes of each element.
 template <class List, class Write>
@@ -137,11 +133,12 @@ std::vector<int> read(const Translator& translator, const std::string& sentence)
 
 // What was asked, and where nothing was said the default.
 struct Live::Request {
-  Object json;
+  JsonValue json;
 
   template <class Value>
-  Value get(const char* name, const Value& otherwise) const {
-    return json.contains(name) ? json.at(name).get<Value>() : otherwise;
+  Value get(const char* name, Value value) const {
+    if (json.has(name) && !json[name].to(value)) fail("{}: {:.60} cannot be", name, json[name].text());
+    return value;
   }
   Index count(const char* name, Index otherwise, Index most) const {
     const Index value = get(name, otherwise);
@@ -152,7 +149,9 @@ struct Live::Request {
 
 std::string Live::answer(const std::string& text) {
   try {
-    return respond({Object::parse(text)});
+    const JsonValue request = parse_json(text);
+    if (!request.is_object()) fail("{:.60} is no request", text);
+    return respond({request});
   } catch (const std::exception& problem) {
     return fmt::format(R"({{"error":{}}})", quote(problem.what()));
   }
@@ -262,9 +261,16 @@ std::string Live::apply_switches(const Request& request) {
   settings_.positions = name_of(config.positions);
   settings_.heads = config.heads;
   if (run_ && parameters_of(model).size() != parameters) restart();
-  if (request.json.contains("off")) {
+  if (request.json.has("off")) {
     off_.clear();
-    for (const Object& head : request.json.at("off")) off_.insert(head.get<decltype(off_)::key_type>());
+    for (const JsonValue& each : request.json["off"].elements()) {
+      const std::vector<JsonValue> parts = each.elements();
+      decltype(off_)::key_type head;
+      auto& [name, layer, number] = head;
+      if (parts.size() != 3 || !parts[0].to(name) || !parts[1].to(layer) || !parts[2].to(number))
+        fail("off: {:.60} is no head", each.text());
+      off_.insert(head);
+    }
   }
   return about();
 }
@@ -281,7 +287,7 @@ std::string Live::train(const Request& request) {
   if (request.get("restart", false)) {
     settings_.steps = request.count("of", 900, 100'000);
     restart();
-    if (!request.json.contains("steps")) return about();
+    if (!request.json.has("steps")) return about();
   }
   const std::size_t before = run().history.steps.size();
   run().advance(request.count("steps", 1, 100'000), ablation());

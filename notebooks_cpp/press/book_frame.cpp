@@ -1,11 +1,11 @@
 #include <fmt/core.h>  // format
 
-#include <algorithm>          // find_if, max, min
-#include <array>              // array
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <utility>            // pair
+#include <algorithm>  // find_if, max, min
+#include <array>      // array
+#include <iterator>   // ssize
+#include <utility>    // pair
 
+#include "core/json.hpp"
 #include "notebooks_cpp/press/book_pages.hpp"
 #include "notebooks_cpp/press/lines.hpp"  // is_space
 
@@ -120,24 +120,23 @@ std::vector<PageSection> sections_of(const BookPage& page) {
 }
 
 std::string search_index(const std::vector<BookPage>& pages) {
-  nlohmann::json index = nlohmann::json::array();
+  std::vector<Json> index;
+  const auto add = [&](const std::vector<std::string>& found) { index.push_back(found); };
   for (const BookPage& page : pages) {
     for (const Entry& entry : page.entries)
-      index.push_back({entry.name, entry.kind, entry.text,
-                       entry.id.find(".html") != std::string::npos ? entry.id
-                       : entry.id.empty()                          ? page.address
-                                                                   : page.address + "#" + entry.id,
-                       entry.full});
+      add({entry.name, entry.kind, entry.text,
+           entry.id.find(".html") != std::string::npos ? entry.id
+           : entry.id.empty()                          ? page.address
+                                                       : page.address + "#" + entry.id,
+           entry.full});
     if (!page.has_text) continue;
     for (const PageSection& section : sections_of(page)) {
       const bool whole_page = section.id.empty();
-      index.push_back({section.title, whole_page ? page.kind : "section",
-                       whole_page ? page.summary : page.title,
-                       whole_page ? page.address : page.address + "#" + section.id, text_of(section.html)});
+      add({section.title, whole_page ? page.kind : "section", whole_page ? page.summary : page.title,
+           whole_page ? page.address : page.address + "#" + section.id, text_of(section.html)});
     }
   }
-  // Bytes that are not UTF-8 can only come from what a program printed.
-  return "const book_index = " + index.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + ";\n";
+  return "const book_index = " + Json(index).text + ";\n";
 }
 
 std::string framed(const std::vector<BookPage>& pages, Index i) {

@@ -1,10 +1,9 @@
 #include <fmt/core.h>  // format
 
-#include <algorithm>          // all_of, find_if, max, min
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <regex>              // regex, regex_replace
-#include <utility>            // exchange
+#include <algorithm>  // all_of, find_if, max, min
+#include <iterator>   // ssize
+#include <regex>      // regex, regex_replace
+#include <utility>    // exchange
 
 #include "core/error.hpp"
 #include "core/json.hpp"
@@ -20,7 +19,6 @@
 namespace attn::press {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
@@ -28,13 +26,21 @@ namespace {
 const std::string output_begin = "<pre class=\"output\">", output_end = "</pre>\n";
 
 // What a lesson kept of its run: an array of records, each with its kind.
-json read_records(const fs::path& file) {
-  const json records = parse_json(read_file(file));
-  const bool good = records.is_array() && std::all_of(records.begin(), records.end(), [](const json& record) {
-                      return record.is_object() && record.contains("kind") && record["kind"].is_string();
+std::vector<JsonValue> read_records(const fs::path& file) {
+  const JsonValue records = parse_json(read_file(file));
+  const std::vector<JsonValue> all = records.elements();
+  std::string kind;
+  const bool good = records.is_array() && std::all_of(all.begin(), all.end(), [&](const JsonValue& record) {
+                      return record["kind"].to(kind);
                     });
   if (!good) fail("book: {} is not what a lesson writes; run the lesson again", file.string());
-  return records;
+  return all;
+}
+
+std::string string(const JsonValue& record, const char* key) {
+  std::string text;
+  record[key].to(text);
+  return text;
 }
 
 // A list of questions, in bold, with their answers: each answer folded under its question. What follows the
@@ -54,8 +60,8 @@ class Told {
   Told(fs::path output, BookPage& page, const PageText& text, Ids& ids)
       : output_(std::move(output)), page_(page), text_(text), ids_(ids) {}
 
-  std::string html(const json& record) {
-    const std::string kind = record["kind"];
+  std::string html(const JsonValue& record) {
+    const std::string kind = string(record, "kind");
     if (kind == "prose") return prose(string(record, "text"));
     if (kind == "heading") return heading(string(record, "text"));
     if (kind == "paragraph") return "<p>" + text_.sentence(string(record, "text")) + "</p>\n";
@@ -71,10 +77,6 @@ class Told {
   }
 
  private:
-  static std::string string(const json& record, const char* key) {
-    return record.contains(key) && record[key].is_string() ? record[key].get<std::string>() : "";
-  }
-
   std::string prose(const std::string& markdown) {
     // Markdown knows equations in LaTeX; these are set apart from it.
     std::string html, text;
@@ -95,27 +97,30 @@ class Told {
     return fmt::format("<h2 id=\"{}\">{}</h2>\n", escape_html(ids_.unique(title)), escape_html(title));
   }
 
-  std::string claim(const json& record) {
-    const bool holds = record.value("holds", false);
+  std::string claim(const JsonValue& record) {
+    bool holds = false;
+    record["holds"].to(holds);
     return fmt::format("<p class=\"claim {}\">{}</p>\n", holds ? "holds" : "broken",
                        text_.sentence(string(record, "text")));
   }
 
-  std::string table(const json& record) {
-    const auto row = [&](const json& cells, const char* tag) {
+  std::string table(const JsonValue& record) {
+    const auto row = [&](const JsonValue& cells, const char* tag) {
       std::string html = "<tr>";
-      for (const json& cell : cells)
-        html +=
-            fmt::format("<{0}>{1}</{0}>", tag, escape_html(cell.is_string() ? cell.get<std::string>() : ""));
+      for (const JsonValue& cell : cells.elements()) {
+        std::string text;
+        cell.to(text);
+        html += fmt::format("<{0}>{1}</{0}>", tag, escape_html(text));
+      }
       return html + "</tr>\n";
     };
     std::string html = "<div class=\"scroll\"><table class=\"numbers\">\n<thead>";
-    html += row(record.value("header", json::array()), "th") + "</thead>\n<tbody>";
-    for (const json& cells : record.value("rows", json::array())) html += row(cells, "td");
+    html += row(record["header"], "th") + "</thead>\n<tbody>";
+    for (const JsonValue& cells : record["rows"].elements()) html += row(cells, "td");
     return html + "</tbody></table></div>\n";
   }
 
-  std::string figure(const json& record) {
+  std::string figure(const JsonValue& record) {
     const std::string file = fs::path(string(record, "file")).filename().string();
     std::error_code missing;
     if (file.empty() || !fs::exists(output_ / file, missing)) return "";
@@ -130,15 +135,14 @@ class Told {
   }
 
   // The data of a figure that answers; web/figures.js draws it, right after the picture that shows the same.
-  static std::string panel(const json& record) {
+  static std::string panel(const JsonValue& record) {
     return fmt::format("<div class=\"panel\" data-figure=\"{}\">{}</div>\n",
-                       escape_html(string(record, "figure")),
-                       json_script("data", record.value("values", json()).dump()));
+                       escape_html(string(record, "figure")), json_script("data", record["values"].text()));
   }
 
-  std::string suggestions(const json& record) {
+  std::string suggestions(const JsonValue& record) {
     std::string html = "<ol class=\"try\">\n";
-    for (const json& each : record.value("suggestions", json::array()))
+    for (const JsonValue& each : record["suggestions"].elements())
       html += fmt::format("<li>{}<br><span class=\"soft\">→ {}</span></li>\n",
                           text_.sentence(string(each, "change")), text_.sentence(string(each, "effect")));
     return html + "</ol>\n";
@@ -219,8 +223,8 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
   const std::string id = folder.filename().string(), prefix = "lessons/" + id + "/";
   const bool is_lesson = is_digit(id[0]);  // else a milestone: "mine_1_gradients"
   const SourceFile* file = sources.find(is_lesson ? prefix + "lesson.cpp" : milestone_source(id));
-  const json records = read_records(output / "lesson.json");
-  const std::string question = records.empty() ? "" : records[0].value("question", "");
+  const std::vector<JsonValue> records = read_records(output / "lesson.json");
+  const std::string question = records.empty() ? "" : string(records[0], "question");
   const std::string number = is_lesson ? id.substr(0, 2) : id.substr(std::min<std::size_t>(5, id.size()), 1);
   const std::string name =
       is_lesson ? folder_title(id)
@@ -242,17 +246,19 @@ BookPage lesson_page(const fs::path& folder, const fs::path& output, const fs::p
   Ids ids;
   Told told(output, page, text, ids);
   std::string body;
+  const auto is = [&](Index i, const char* kind) {
+    return i >= 0 && i < std::ssize(records) && string(records[i], "kind") == kind;
+  };
   for (Index i = 0; i < std::ssize(records); ++i) {
-    const bool drawn_again = records[i]["kind"] == "drawing" && i + 1 < std::ssize(records) &&
-                             records[i + 1]["kind"] == "figure";  // in the terminal, and as a picture
+    const bool drawn_again = is(i, "drawing") && is(i + 1, "figure");  // in the terminal, and as a picture
     const std::string html = drawn_again ? "" : told.html(records[i]);
-    const bool goes_on = i > 0 && records[i]["kind"] == "lines" && records[i - 1]["kind"] == "lines";
+    const bool goes_on = is(i, "lines") && is(i - 1, "lines");
     if (goes_on) body.replace(body.size() - output_end.size(), output_end.size(), "\n");
     body += goes_on ? html.substr(output_begin.size()) : html;
-    if (records[i]["kind"] != "prose") continue;
-    const auto here = std::find_if(blocks.begin(), blocks.end(), [&](const Prose& block) {
-      return records[i].value("line", Index{0}) == block.line;
-    });
+    Index line = 0;
+    if (!is(i, "prose") || !records[i]["line"].to(line)) continue;
+    const auto here =
+        std::find_if(blocks.begin(), blocks.end(), [&](const Prose& block) { return line == block.line; });
     if (here == blocks.end()) continue;
     const auto next = here + 1;
     const Index first = std::max(here->line + here->lines, includes.last + 1),

@@ -4,14 +4,13 @@
 #include <spawn.h>     // posix_spawn
 #include <sys/wait.h>  // waitpid
 
-#include <algorithm>          // count, find, min
-#include <cerrno>             // errno
-#include <charconv>           // from_chars
-#include <cstdio>             // tmpfile
-#include <cstring>            // strerror
-#include <iterator>           // ssize
-#include <memory>             // unique_ptr
-#include <nlohmann/json.hpp>  // ordered_json
+#include <algorithm>  // count, find, min
+#include <cerrno>     // errno
+#include <charconv>   // from_chars
+#include <cstdio>     // tmpfile
+#include <cstring>    // strerror
+#include <iterator>   // ssize
+#include <memory>     // unique_ptr
 
 #include "core/atomic_file.hpp"
 #include "core/base64.hpp"
@@ -28,7 +27,6 @@ extern char** environ;
 namespace attn::press {
 
 namespace fs = std::filesystem;
-using OrderedJson = nlohmann::ordered_json;
 
 namespace {
 
@@ -83,29 +81,37 @@ constexpr const char* notebook_metadata = R"json({
   "language_info": {"name": "c++", "file_extension": ".cpp", "mimetype": "text/x-c++src",
                     "codemirror_mode": "text/x-c++src", "pygments_lexer": "cpp"}})json";
 
-// Jupyter keeps text as a list of lines, so that differences are small.
-OrderedJson text_lines(std::string_view text) {
-  OrderedJson lines = OrderedJson::array();
+// Values on a line each, so that differences are small.
+Json on_lines(const std::vector<Json>& values) {
+  std::string text;
+  for (const Json& value : values) text += (text.empty() ? "\n" : ",\n") + value.text;
+  return Json::written("[" + text + "]");
+}
+
+// Jupyter keeps text as a list of lines.
+Json text_lines(std::string_view text) {
+  std::vector<Json> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     lines.push_back(std::string(text.substr(0, end)));
     text.remove_prefix(end);
   }
-  return lines;
+  return on_lines(lines);
 }
 
-OrderedJson display_data(const char* type, OrderedJson data, const std::string& caption) {
-  return {{"output_type", "display_data"},
-          {"data", {{type, std::move(data)}, {"text/plain", text_lines(caption)}}},
-          {"metadata", OrderedJson::object()}};
+Json display_data(const char* type, const Json& data, const std::string& caption) {
+  return json_object({{"output_type", "display_data"},
+                      {"data", json_object({{type, data}, {"text/plain", text_lines(caption)}})},
+                      {"metadata", json_object({})}});
 }
 
-void add_outputs(OrderedJson& list, const Outputs& outputs) {
+Json output_list(const Outputs& outputs) {
+  std::vector<Json> list;
   for (const Output& output : outputs) {
     if (output.kind != Output::picture) {
-      list.push_back({{"output_type", "stream"},
-                      {"name", output.kind == Output::standard_output ? "stdout" : "stderr"},
-                      {"text", text_lines(output.text)}});
+      list.push_back(json_object({{"output_type", "stream"},
+                                  {"name", output.kind == Output::standard_output ? "stdout" : "stderr"},
+                                  {"text", text_lines(output.text)}}));
       continue;
     }
     list.push_back(display_data("image/png", base64(read_file(output.picture_path)), output.text));
@@ -113,6 +119,7 @@ void add_outputs(OrderedJson& list, const Outputs& outputs) {
     if (!output.text.empty())
       list.push_back(display_data("text/markdown", text_lines("*" + output.text + "*"), output.text));
   }
+  return on_lines(list);
 }
 
 const char* kind_name(CellKind kind) {
@@ -220,51 +227,51 @@ std::string Notebook::title() const {
 }
 
 std::string to_ipynb(const Notebook& notebook) {
-  OrderedJson cells = OrderedJson::array();
+  std::vector<Json> cells;
   int count = 0;
   for (Index i = 0; i < std::ssize(notebook.cells); ++i) {
     const Cell& cell = notebook.cells[i];
-    OrderedJson metadata = OrderedJson::object();
-    if (!cell.tags.empty()) metadata["tags"] = cell.tags;
-    OrderedJson entry = {{"cell_type", kind_name(cell.kind)}, {"id", fmt::format("cell-{}", i)}};
-    if (cell.kind == CellKind::code) entry["execution_count"] = ++count;
-    entry["metadata"] = metadata;
-    if (cell.kind == CellKind::code) {
-      entry["outputs"] = OrderedJson::array();
-      if (i < std::ssize(notebook.outputs)) add_outputs(entry["outputs"], notebook.outputs[i]);
-    }
-    entry["source"] = text_lines(cell.text);
-    cells.push_back(std::move(entry));
+    JsonMembers metadata;
+    if (!cell.tags.empty()) metadata.emplace_back("tags", cell.tags);
+    JsonMembers entry = {{"cell_type", kind_name(cell.kind)}, {"id", fmt::format("cell-{}", i)}};
+    if (cell.kind == CellKind::code) entry.emplace_back("execution_count", ++count);
+    entry.emplace_back("metadata", json_object(metadata));
+    if (cell.kind == CellKind::code)
+      entry.emplace_back("outputs",
+                         output_list(i < std::ssize(notebook.outputs) ? notebook.outputs[i] : Outputs{}));
+    entry.emplace_back("source", text_lines(cell.text));
+    cells.push_back(json_object(entry));
   }
-  const OrderedJson json = {{"cells", std::move(cells)},
-                            {"metadata", OrderedJson::parse(notebook_metadata)},
-                            {"nbformat", 4},
-                            {"nbformat_minor", 5}};
-  // A program may print bytes that are not UTF-8; the file must not hold them.
-  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_object({{"cells", on_lines(cells)},
+                      {"metadata", Json::written(notebook_metadata)},
+                      {"nbformat", 4},
+                      {"nbformat_minor", 5}})
+             .text +
+         "\n";
 }
 
 std::vector<Cell> cells_of_ipynb(const std::string& text) {
+  const JsonValue entries = parse_json(text)["cells"];
+  if (!entries.is_array()) fail("not a notebook: it is no JSON, or has no list of cells");
   std::vector<Cell> cells;
-  try {
-    const auto json = parse_json(text);
-    if (json.is_discarded()) fail("not a notebook: it is no JSON");
-    for (const auto& entry : json.at("cells")) {
-      Cell cell;
-      const std::string kind = entry.at("cell_type");
-      for (const CellKind known : {CellKind::markdown, CellKind::code, CellKind::raw})
-        if (kind == kind_name(known)) cell.kind = known;
-      if (kind != kind_name(cell.kind)) fail("not a notebook: a cell of kind '{:.60}'", kind);
-      const auto& source = entry.at("source");
-      if (source.is_string()) cell.text = source;
-      if (!source.is_string())
-        for (const std::string line : source) cell.text += line;
-      cell.tags = entry.value("metadata", nlohmann::json::object()).value("tags", cell.tags);
-      normalize(cell);
-      cells.push_back(std::move(cell));
-    }
-  } catch (const nlohmann::json::exception& error) {
-    fail("not a notebook: {:.200}", error.what());
+  for (const JsonValue& entry : entries.elements()) {
+    Cell cell;
+    std::string kind;
+    entry["cell_type"].to(kind);
+    for (const CellKind known : {CellKind::markdown, CellKind::code, CellKind::raw})
+      if (kind == kind_name(known)) cell.kind = known;
+    if (kind != kind_name(cell.kind)) fail("not a notebook: a cell of kind '{:.60}'", kind);
+    const JsonValue source = entry["source"];
+    if (!source.to(cell.text) && !source.is_array()) fail("not a notebook: a cell without a text");
+    const auto word = [](const JsonValue& value) {
+      std::string word;
+      if (!value.to(word)) fail("not a notebook: {:.60} where a text should be", value.text());
+      return word;
+    };
+    for (const JsonValue& line : source.elements()) cell.text += word(line);
+    for (const JsonValue& tag : entry["metadata"]["tags"].elements()) cell.tags.push_back(word(tag));
+    normalize(cell);
+    cells.push_back(std::move(cell));
   }
   return cells;
 }

@@ -2,10 +2,9 @@
 
 #include <fmt/core.h>  // format
 
-#include <algorithm>          // find, min
-#include <iterator>           // ssize
-#include <nlohmann/json.hpp>  // json
-#include <utility>            // move
+#include <algorithm>  // find, min
+#include <iterator>   // ssize
+#include <utility>    // move
 
 #include "core/error.hpp"
 #include "core/json.hpp"
@@ -37,11 +36,12 @@ Cell cell_of_marker(std::string_view rest, const std::string& place) {
     rest = trimmed(rest.substr(kind.size()));
   }
   if (rest.starts_with("tags=")) {
-    const auto list = parse_json(rest.substr(5));
+    const JsonValue list = parse_json(rest.substr(5));
     if (!list.is_array()) fail("{}: tags are a list of words: tags=[\"active-cpp\"]", place);
-    for (const auto& tag : list) {
-      if (!tag.is_string()) fail("{}: a tag that is not a word: {:.60}", place, tag.dump());
-      cell.tags.push_back(tag.get<std::string>());
+    for (const JsonValue& tag : list.elements()) {
+      std::string word;
+      if (!tag.to(word)) fail("{}: a tag that is not a word: {:.60}", place, tag.text());
+      cell.tags.push_back(word);
     }
     rest = {};
   }
@@ -103,7 +103,7 @@ std::string to_percent(const std::vector<Cell>& cells) {
     if (cell.kind == CellKind::markdown) text += " [markdown]";
     if (cell.kind == CellKind::raw && !cell.active()) text += " [raw]";
     for (Index i = 0; i < std::ssize(cell.tags); ++i)
-      text += (i == 0 ? " tags=[" : ", ") + nlohmann::json(cell.tags[i]).dump();
+      text += (i == 0 ? " tags=[" : ", ") + Json(cell.tags[i]).text;
     text += cell.tags.empty() ? "\n" : "]\n";
     for (const std::string& line : lines_of(cell.text)) {
       const std::string written = (!is_commented(cell) ? "" : line.empty() ? "//" : "// ") + line;

@@ -35,8 +35,8 @@ book: build/packages.ok  ## make pages of lessons, exercises and annotated sourc
 	@for lesson in $(NOT_RUN); do $(B)/lessons/$$lesson </dev/null || exit 1; done
 	@build/press book && echo "The book: out/book/index.html"
 
-# --- the pages, looked at in a browser: see notebooks_cpp/press/check_pages.hpp ---
-build/check_pages: $(call objects,notebooks_cpp/press/check_pages_main.cpp)
+# --- the pages, looked at in a browser: see notebooks_cpp/check/check_pages.hpp ---
+build/check_pages: $(call objects,notebooks_cpp/check/check_pages_main.cpp)
 	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 .PHONY: check-pages

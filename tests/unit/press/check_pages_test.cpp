@@ -4,7 +4,7 @@
 #include <fstream>  // ofstream
 #include <string>   // string
 
-#include "notebooks_cpp/press/check_pages.hpp"
+#include "notebooks_cpp/check/check_pages.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 using namespace attn;

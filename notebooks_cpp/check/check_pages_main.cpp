@@ -7,8 +7,8 @@
 
 #include "core/text.hpp"  // on_terminal
 #include "lessons/support/options.hpp"
-#include "notebooks_cpp/press/check_pages.hpp"
-#include "notebooks_cpp/press/chromium.hpp"
+#include "notebooks_cpp/check/check_pages.hpp"
+#include "notebooks_cpp/check/chromium.hpp"
 
 namespace attn::press {
 namespace {

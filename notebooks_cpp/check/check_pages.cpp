@@ -1,4 +1,4 @@
-#include "notebooks_cpp/press/check_pages.hpp"
+#include "notebooks_cpp/check/check_pages.hpp"
 
 #include <algorithm>  // min, replace, sort
 #include <charconv>   // from_chars
@@ -8,10 +8,10 @@
 #include "core/atomic_file.hpp"  // write_file_atomically
 #include "core/base64.hpp"
 #include "lessons/support/html.hpp"  // escape_link
-#include "notebooks_cpp/press/check_live.hpp"
-#include "notebooks_cpp/press/chromium.hpp"
+#include "notebooks_cpp/check/check_live.hpp"
+#include "notebooks_cpp/check/chromium.hpp"
+#include "notebooks_cpp/check/page_scripts.hpp"
 #include "notebooks_cpp/press/lines.hpp"  // is_digit
-#include "notebooks_cpp/press/page_scripts.hpp"
 
 namespace attn::press {
 
@@ -75,28 +75,28 @@ void set_dark(Chromium& browser, bool dark) {
 
 void take_picture(Chromium& browser, const fs::path& path, int width) {
   const int height = browser.evaluate("document.documentElement.scrollHeight");
-  const Json clip = {
+  const Message clip = {
       {"x", 0}, {"y", 0}, {"width", width}, {"height", std::min(height, tallest_picture)}, {"scale", 1}};
-  const Json answer = browser.call("Page.captureScreenshot",
-                                   {{"format", "png"}, {"captureBeyondViewport", true}, {"clip", clip}});
+  const Message answer = browser.call("Page.captureScreenshot",
+                                      {{"format", "png"}, {"captureBeyondViewport", true}, {"clip", clip}});
   write_file_atomically(path, {decode_base64(answer["data"].get_ref<const std::string&>())});
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // What a script gave to console.error and the like: a string as it is, a number, or what an object is called.
-std::string text_of(const Json& argument) {
-  const Json value = argument.value("value", Json());
+std::string text_of(const Message& argument) {
+  const Message value = argument.value("value", Message());
   return value.is_string() ? value.get<std::string>() : argument.value("description", value.dump());
 }
 
 // What the browser reported while the page was open.
-void note_events(VisitedPage& page, const std::vector<Json>& events) {
+void note_events(VisitedPage& page, const std::vector<Message>& events) {
   std::set<std::string>&console = page.faults["console"], &loads = page.faults["loads"];
   std::map<std::string, std::string> requests;
-  for (const Json& event : events) {
+  for (const Message& event : events) {
     const std::string method = event.value("method", "");
-    const Json& about = event["params"];
+    const Message& about = event["params"];
     if (method == "Network.requestWillBeSent") {
       const std::string url = about["request"]["url"];
       requests[about["requestId"]] = url;
@@ -110,18 +110,18 @@ void note_events(VisitedPage& page, const std::vector<Json>& events) {
       loads.insert(load_fault(request->second, page.file)
                        .value_or(fmt::format("loads {}: {}", shown(request->second, page.file), reason)));
     } else if (method == "Runtime.exceptionThrown") {
-      const Json& details = about["exceptionDetails"];
+      const Message& details = about["exceptionDetails"];
       const std::string text =
-          details.value("exception", Json::object()).value("description", details.value("text", ""));
+          details.value("exception", Message::object()).value("description", details.value("text", ""));
       console.insert("uncaught exception: " + first_line(text));
     } else if (method == "Runtime.consoleAPICalled") {
       const std::string type = about["type"];
       if (type != "error" && type != "warning" && type != "assert") continue;
       std::string text;
-      for (const Json& argument : about["args"]) text += fmt::format(" {}", text_of(argument));
+      for (const Message& argument : about["args"]) text += fmt::format(" {}", text_of(argument));
       console.insert(fmt::format("console {}:{}", type, first_line(text)));
     } else if (method == "Log.entryAdded") {
-      const Json& entry = about["entry"];
+      const Message& entry = about["entry"];
       const std::string level = entry["level"];
       if ((level == "error" || level == "warning") && entry["source"] != "network")  // those are in `loads`
         console.insert(fmt::format("console {}: {}", level, first_line(entry["text"])));
@@ -132,7 +132,7 @@ void note_events(VisitedPage& page, const std::vector<Json>& events) {
 void check_width(Chromium& browser, VisitedPage& page, const Window& window) {
   set_window(browser, window);
   std::set<std::string>& faults = page.faults[window.name];
-  const Json found = browser.evaluate(fmt::format("{}({})", read_width, window.width));
+  const Message found = browser.evaluate(fmt::format("{}({})", read_width, window.width));
   if (!found.is_null())
     faults.insert(fmt::format("is {} pixels wide in a window of {}: {} sticks out", found["width"].get<int>(),
                               window.width, found["element"].get<std::string>()));
@@ -161,8 +161,10 @@ void visit(Chromium& browser, VisitedPage& page, const Wanted& wanted) {
   page.faults["opens"];
   set_window(browser, wide);
   browser.open(file_url(page.file));
-  const Json facts = browser.evaluate(fmt::format("{}({})", read_page, page.file.filename() == "index.html"));
-  for (const Json& link : facts["links"]) page.links.push_back({link["written"], link["url"], link["loads"]});
+  const Message facts =
+      browser.evaluate(fmt::format("{}({})", read_page, page.file.filename() == "index.html"));
+  for (const Message& link : facts["links"])
+    page.links.push_back({link["written"], link["url"], link["loads"]});
   facts["anchors"].get_to(page.anchors);
   for (const std::string url : facts["broken"])
     page.faults["loads"].insert(

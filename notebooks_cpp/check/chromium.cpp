@@ -1,4 +1,4 @@
-#include "notebooks_cpp/press/chromium.hpp"
+#include "notebooks_cpp/check/chromium.hpp"
 
 #include <fcntl.h>     // fcntl, open
 #include <poll.h>      // poll
@@ -62,7 +62,7 @@ void stop_on_signals() {
 
 Chromium::Chromium() : Chromium(Empty{}) {
   start();
-  const Json target = call("Target.createTarget", {{"url", "about:blank"}}, start_limit);
+  const Message target = call("Target.createTarget", {{"url", "about:blank"}}, start_limit);
   session_ =
       call("Target.attachToTarget", {{"targetId", target["targetId"]}, {"flatten", true}})["sessionId"];
   for (const char* domain : {"Page", "Runtime", "Network", "Log"}) call(std::string(domain) + ".enable");
@@ -134,7 +134,7 @@ void Chromium::fail_as_ended() {
   fail("chromium: the browser has ended; the last that it said: {}", last);
 }
 
-void Chromium::send(const Json& message) {
+void Chromium::send(const Message& message) {
   const std::string text = message.dump();
   std::string_view left(text.c_str(), text.size() + 1);  // with its NUL
   while (!left.empty()) {
@@ -144,11 +144,11 @@ void Chromium::send(const Json& message) {
   }
 }
 
-Json Chromium::receive(Clock::time_point deadline, const std::string& awaited) {
+Message Chromium::receive(Clock::time_point deadline, const std::string& awaited) {
   for (std::size_t searched = 0;;) {
     const std::size_t end = received_.find('\0', searched);
     if (end != std::string::npos) {
-      Json message = Json::parse(received_.begin(), received_.begin() + end);
+      Message message = Message::parse(received_.begin(), received_.begin() + end);
       received_.erase(0, end + 1);
       return message;
     }
@@ -167,14 +167,14 @@ Json Chromium::receive(Clock::time_point deadline, const std::string& awaited) {
   }
 }
 
-Json Chromium::call(const std::string& method, Json parameters, Seconds limit) {
+Message Chromium::call(const std::string& method, Message parameters, Seconds limit) {
   const int id = ++last_id_;
-  Json message = {{"id", id}, {"method", method}, {"params", std::move(parameters)}};
+  Message message = {{"id", id}, {"method", method}, {"params", std::move(parameters)}};
   if (!session_.empty()) message["sessionId"] = session_;
   send(message);
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
   for (;;) {
-    Json reply = receive(deadline, method);
+    Message reply = receive(deadline, method);
     if (!reply.contains("id"))
       events_.push_back(std::move(reply));
     else if (reply["id"] == id) {
@@ -188,24 +188,24 @@ Json Chromium::call(const std::string& method, Json parameters, Seconds limit) {
 void Chromium::open(const std::string& url, Seconds limit) {
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
   events_.clear();
-  const Json answer = call("Page.navigate", {{"url", url}}, limit);
+  const Message answer = call("Page.navigate", {{"url", url}}, limit);
   if (answer.contains("errorText"))
     fail("chromium: cannot open {}: {}", url, answer["errorText"].get<std::string>());
-  const auto has_loaded = [](const Json& event) {
+  const auto has_loaded = [](const Message& event) {
     return event.value("method", "") == "Page.loadEventFired";
   };
   while (std::none_of(events_.begin(), events_.end(), has_loaded))
     events_.push_back(receive(deadline, "the loading of " + url));
 }
 
-Json Chromium::evaluate(const std::string& script, Seconds limit) {
-  const Json answer = call("Runtime.evaluate",
-                           {{"expression", script}, {"awaitPromise", true}, {"returnByValue", true}}, limit);
+Message Chromium::evaluate(const std::string& script, Seconds limit) {
+  const Message answer = call(
+      "Runtime.evaluate", {{"expression", script}, {"awaitPromise", true}, {"returnByValue", true}}, limit);
   if (answer.contains("exceptionDetails"))
     fail("chromium: a script failed: {}", answer["exceptionDetails"].dump());
-  return answer["result"].value("value", Json());
+  return answer["result"].value("value", Message());
 }
 
-std::vector<Json> Chromium::take_events() { return std::exchange(events_, {}); }
+std::vector<Message> Chromium::take_events() { return std::exchange(events_, {}); }
 
 }  // namespace attn::press

@@ -3,7 +3,7 @@
 //   Chromium browser;                                    // its own profile, no network, gone with the object
 //   browser.open("file:///…/index.html");                // returns when the page has loaded
 //   browser.evaluate("document.title");                  // what a script returns, awaited if it is a promise
-//   for (const Json& event : browser.take_events()) …    // requests, console messages, exceptions so far
+//   for (const Message& event : browser.take_events()) …    // requests, console messages, exceptions so far
 //
 // The two talk through a pair of pipes (--remote-debugging-pipe): messages are JSON, each ended by a NUL
 // byte. The browser reads commands from its file 3 and writes answers to its file 4; an answer has the number
@@ -24,7 +24,7 @@
 
 namespace attn::press {
 
-using Json = nlohmann::json;
+using Message = nlohmann::json;
 
 struct Timeout : Error {
   using Error::Error;
@@ -44,10 +44,11 @@ class Chromium {
   ~Chromium();
   Chromium(const Chromium&) = delete;
 
-  Json call(const std::string& method, Json parameters = Json::object(), Seconds limit = Seconds(30));
+  Message call(const std::string& method, Message parameters = Message::object(),
+               Seconds limit = Seconds(30));
   void open(const std::string& url, Seconds limit = Seconds(30));  // forgets the events of the page before
-  Json evaluate(const std::string& script, Seconds limit = Seconds(30));
-  std::vector<Json> take_events();
+  Message evaluate(const std::string& script, Seconds limit = Seconds(30));
+  std::vector<Message> take_events();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -55,8 +56,8 @@ class Chromium {
   explicit Chromium(Empty) {}  // complete, and so destroyed, even if the constructor above fails half way
 
   void start();
-  void send(const Json& message);
-  Json receive(Clock::time_point deadline, const std::string& awaited);
+  void send(const Message& message);
+  Message receive(Clock::time_point deadline, const std::string& awaited);
   [[noreturn]] void fail_as_ended();
 
   std::filesystem::path profile_;
@@ -65,7 +66,7 @@ class Chromium {
   int last_id_ = 0;
   std::string session_;   // of the tab; empty while we talk to the browser as a whole
   std::string received_;  // bytes of a message that is not complete
-  std::vector<Json> events_;
+  std::vector<Message> events_;
 };
 
 }  // namespace attn::press

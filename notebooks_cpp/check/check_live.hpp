@@ -5,7 +5,7 @@
 #include <set>         // set
 #include <string>      // string
 
-#include "notebooks_cpp/press/chromium.hpp"
+#include "notebooks_cpp/check/chromium.hpp"
 
 namespace attn::press {
 

@@ -1,4 +1,4 @@
-#include "notebooks_cpp/press/check_live.hpp"
+#include "notebooks_cpp/check/check_live.hpp"
 
 #include <fmt/core.h>  // format, print
 
@@ -8,8 +8,8 @@
 #include "core/atomic_file.hpp"
 #include "core/base64.hpp"
 #include "core/text.hpp"  // read_file
-#include "notebooks_cpp/press/check_pages.hpp"
-#include "notebooks_cpp/press/live_scripts.hpp"
+#include "notebooks_cpp/check/check_pages.hpp"
+#include "notebooks_cpp/check/live_scripts.hpp"
 #include "optim/safetensors.hpp"
 
 namespace attn::press {
@@ -34,17 +34,17 @@ const std::vector<std::string> sentences = {
     "The small dogs want the apples.",
 };
 
-Json translations() {
-  Json requests = Json::array();
+Message translations() {
+  Message requests = Message::array();
   for (const std::string& text : sentences) requests.push_back({{"do", "translate"}, {"text", text}});
   return requests;
 }
 
 // The native program's answers.
-std::vector<Json> native(const Json& requests, const fs::path& folder) {
+std::vector<Message> native(const Message& requests, const fs::path& folder) {
   const fs::path asked = folder / "live-requests.txt";
   std::string lines;
-  for (const Json& request : requests) lines += request.dump() + "\n";
+  for (const Message& request : requests) lines += request.dump() + "\n";
   write_file_atomically(asked, {lines});
   const std::string command = fmt::format("ATTN_KERNELS=baseline {} <'{}'", native_program, asked.string());
   FILE* program = popen(command.c_str(), "r");
@@ -54,16 +54,16 @@ std::vector<Json> native(const Json& requests, const fs::path& folder) {
   while (const std::size_t count = std::fread(bytes, 1, sizeof bytes, program)) text.append(bytes, count);
   pclose(program);
   fs::remove(asked);
-  std::vector<Json> answers;
+  std::vector<Message> answers;
   for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
-    answers.push_back(Json::parse(text.substr(begin, end - begin)));
+    answers.push_back(Message::parse(text.substr(begin, end - begin)));
   if (answers.size() != requests.size())
     fail("{} gave {} answers to {} requests", native_program, answers.size(), requests.size());
   return answers;
 }
 
 // The page's answers, asked one after the other.
-Json live(Chromium& browser, const Json& requests) {
+Message live(Chromium& browser, const Message& requests) {
   return browser.evaluate(fmt::format("(async () => {{ const answers = []; for (const request of {}) "
                                       "answers.push(await live.ask(request)); return answers; }})()",
                                       requests.dump()),
@@ -71,11 +71,11 @@ Json live(Chromium& browser, const Json& requests) {
 }
 
 // The first difference, if there is one.
-void compare(const Json& page, const std::vector<Json>& native, const std::string& what,
+void compare(const Message& page, const std::vector<Message>& native, const std::string& what,
              std::set<std::string>& faults) {
   for (std::size_t i = 0; i < native.size(); ++i)
     for (const char* field : {"error", "translation", "losses", "weights", "words", "way"}) {
-      const Json ours = page[i].value(field, Json()), theirs = native[i].value(field, Json());
+      const Message ours = page[i].value(field, Message()), theirs = native[i].value(field, Message());
       if (ours == theirs) continue;
       faults.insert(fmt::format("{}: {} is {:.120} on the page, {:.120} in the native program", what, field,
                                 ours.dump(), theirs.dump()));
@@ -85,12 +85,12 @@ void compare(const Json& page, const std::vector<Json>& native, const std::strin
 
 // Gives the page a file as a reader does: dropped in the middle of the window, or chosen in its file picker.
 void drop(Chromium& browser, const fs::path& file) {
-  const Json data = {{"items", Json::array()}, {"files", {file.string()}}, {"dragOperationsMask", 1}};
+  const Message data = {{"items", Message::array()}, {"files", {file.string()}}, {"dragOperationsMask", 1}};
   for (const char* type : {"dragEnter", "dragOver", "drop"})
     browser.call("Input.dispatchDragEvent", {{"type", type}, {"x", 300}, {"y", 300}, {"data", data}});
 }
 void pick(Chromium& browser, const fs::path& file) {
-  const Json input =
+  const Message input =
       browser.call("Runtime.evaluate", {{"expression", "document.querySelector('.models input')"}});
   browser.call("DOM.setFileInputFiles",
                {{"files", {file.string()}}, {"objectId", input["result"]["objectId"]}});
@@ -115,12 +115,12 @@ void write_turned(const fs::path& from, const fs::path& to) {
 void check_files(Chromium& browser, const fs::path& folder, std::set<std::string>& faults) {
   const fs::path good = folder / "native.safetensors", text = folder / "text.safetensors",
                  half = folder / "half.safetensors", turned = folder / "turned.safetensors";
-  Json requests = {{{"do", "start"}, {"seed", 5}, {"pairs", 3000}, {"steps", 40}},
-                   {{"do", "train"}, {"steps", 40}},
-                   {{"do", "save"}, {"path", good.string()}},
-                   {{"do", "weights"}}};
-  for (const Json& request : translations()) requests.push_back(request);
-  std::vector<Json> answers = native(requests, folder);
+  Message requests = {{{"do", "start"}, {"seed", 5}, {"pairs", 3000}, {"steps", 40}},
+                      {{"do", "train"}, {"steps", 40}},
+                      {{"do", "save"}, {"path", good.string()}},
+                      {{"do", "weights"}}};
+  for (const Message& request : translations()) requests.push_back(request);
+  std::vector<Message> answers = native(requests, folder);
   answers.erase(answers.begin(), answers.begin() + 3);
   requests.erase(requests.begin(), requests.begin() + 3);
   const std::string bytes = read_file(good);
@@ -130,7 +130,7 @@ void check_files(Chromium& browser, const fs::path& folder, std::set<std::string
 
   for (const auto give : {drop, pick}) {
     const char* how = give == drop ? "a dropped file" : "a chosen file";
-    const Json other = {{{"do", "start"}, {"seed", 6}, {"pairs", 300}}};
+    const Message other = {{{"do", "start"}, {"seed", 6}, {"pairs", 300}}};
     live(browser, other);
     give(browser, good);
     const std::string shown = browser.evaluate(
@@ -141,7 +141,7 @@ void check_files(Chromium& browser, const fs::path& folder, std::set<std::string
                                      std::pair(turned, "shape")}) {
       give(browser, wrong);
       const std::string said = browser.evaluate(
-          fmt::format("{}({})", wait_for_file_problem, Json(wrong.filename()).dump()), patience);
+          fmt::format("{}({})", wait_for_file_problem, Message(wrong.filename()).dump()), patience);
       if (said.find(why) == said.npos)
         faults.insert(fmt::format("{}, {}: the page says \"{}\"", how, wrong.filename().string(), said));
       compare(live(browser, requests), answers, "after " + wrong.filename().string(), faults);
@@ -156,32 +156,32 @@ std::set<std::string> check_live_page(Chromium& browser, const fs::path& root) {
   std::set<std::string> faults;
   const fs::path folder = root / "pages", weights = root / "13_translator" / "en-fr.safetensors";
   const bool embedded = browser.evaluate("live.ready.then(() => live.set.model === 'en-fr')", patience);
-  const Json used = browser.evaluate(fmt::format("{}()", use_live_page), patience);
+  const Message used = browser.evaluate(fmt::format("{}()", use_live_page), patience);
   for (const std::string fault : used["faults"]) faults.insert(fault);
   fmt::print("The live page translates, with all its maps, in {:.0f} ms\n", used["quickest"].get<double>());
 
   if (embedded) {
-    Json requests = translations(), theirs = requests;
-    theirs.insert(theirs.begin(), Json{{"do", "load"}, {"path", weights.string()}});
-    requests.insert(requests.begin(), Json{{"do", "load"}, {"path", "/model.safetensors"}});
-    const std::vector<Json> answers = native(theirs, folder);
+    Message requests = translations(), theirs = requests;
+    theirs.insert(theirs.begin(), Message{{"do", "load"}, {"path", weights.string()}});
+    requests.insert(requests.begin(), Message{{"do", "load"}, {"path", "/model.safetensors"}});
+    const std::vector<Message> answers = native(theirs, folder);
     compare(live(browser, requests), answers, "with the trained model", faults);
     if (answers[1]["translation"] != "Le cheval noir ne veut pas les petites pommes rouges.")
       faults.insert("the trained model does not translate: " + answers[1]["translation"].dump());
   }
-  Json requests = {{{"do", "start"}, {"seed", 3}, {"pairs", 3000}, {"steps", 30}},
-                   {{"do", "train"}, {"steps", 30}},
-                   {{"do", "weights"}}};
-  for (const Json& request : translations()) requests.push_back(request);
-  const Json trained = live(browser, requests);
+  Message requests = {{{"do", "start"}, {"seed", 3}, {"pairs", 3000}, {"steps", 30}},
+                      {{"do", "train"}, {"steps", 30}},
+                      {{"do", "weights"}}};
+  for (const Message& request : translations()) requests.push_back(request);
+  const Message trained = live(browser, requests);
   compare(trained, native(requests, folder), "after thirty steps", faults);
 
   const std::string saved = browser.evaluate(read_saved_weights, patience);
   const fs::path file = folder / "live.safetensors";
   write_file_atomically(file, {decode_base64(saved)});
-  Json again = translations();
-  again.insert(again.begin(), Json{{"do", "load"}, {"path", file.string()}});
-  const std::vector<Json> loaded = native(again, folder);
+  Message again = translations();
+  again.insert(again.begin(), Message{{"do", "load"}, {"path", file.string()}});
+  const std::vector<Message> loaded = native(again, folder);
   fs::remove(file);
   for (std::size_t i = 0; i < sentences.size(); ++i)
     if (loaded[1 + i].value("translation", "") != trained[3 + i].value("translation", "-"))
