@@ -1,11 +1,11 @@
 # attention.cpp. `make` lists what can be done; everything built goes to build/, everything made to out/.
 #
-# One tree of rules serves every flavour of the build: VARIANT=double|san|tsan|pic compiles the same
-# sources with other flags into build/VARIANT/. Sources are found by pattern: a new file needs no edit here.
+# One tree of rules serves every flavour of the build: VARIANT=double|debug|san|tsan|pic compiles the
+# same sources with other flags into build/VARIANT/. Sources are found by pattern: a new file needs no edit here.
 
 VARIANT ?= release
-ifeq ($(filter $(VARIANT),release double san tsan pic),)
-  $(error VARIANT=$(VARIANT): there are release, double, san, tsan and pic)
+ifeq ($(filter $(VARIANT),release double debug san tsan pic),)
+  $(error VARIANT=$(VARIANT): there are release, double, debug, san, tsan and pic)
 endif
 B := build$(if $(filter-out release,$(VARIANT)),/$(VARIANT))
 O := $(B)/obj
@@ -14,7 +14,7 @@ ifneq ($(filter $(VARIANT),tsan),)
   CXX := clang++
 endif
 CPPFLAGS := -I. -MMD -MP
-CXXFLAGS := -std=c++20 -g1 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp \
+CXXFLAGS := -std=c++20 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp \
             -ffunction-sections -fdata-sections
 GCC      := $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),,yes)
 # g++ 12 takes "a" + std::string for overlapping memory: not ours, and not true.
@@ -30,15 +30,19 @@ OPTIMIZE := $(COLD)
 ifeq ($(VARIANT),double)
   CPPFLAGS += -DATTN_DOUBLE
 endif
+ifeq ($(VARIANT),debug)
+  HOT      := $(COLD)
+  CXXFLAGS += -g
+endif
 ifeq ($(VARIANT),san)
   # With sanitizers g++ takes parts of <regex> for uninitialized: not ours, and not true.
   HOT      := $(COLD)
-  CXXFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
+  CXXFLAGS += -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
               -Wno-maybe-uninitialized
 endif
 ifeq ($(VARIANT),tsan)
   HOT      := $(COLD)
-  CXXFLAGS += -fsanitize=thread
+  CXXFLAGS += -g1 -fsanitize=thread
 endif
 ifeq ($(VARIANT),pic)
   CXXFLAGS += -fPIC
@@ -61,10 +65,10 @@ TARGET_FLAGS_v3 := -march=x86-64-v3
 TARGET_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 
 # g++ parses the headers of the standard library and of fmt once and not for every source, which is half of a build.
-# What is precompiled serves one level of optimization.
+# (What is hot needs so little of them that it compiles sooner without.)
 H       := $(if $(filter double,$(VARIANT)),build/obj,$(O))
-HEADERS := $(if $(GCC),$(patsubst -%,$(H)/%/standard.hpp.gch,$(sort $(COLD) $(HOT))))
-COMPILE  = $(CXX) $(CPPFLAGS) $(if $(GCC),-include $(H)/$(OPTIMIZE:-%=%)/standard.hpp) $(CXXFLAGS) $(OPTIMIZE)
+HEADERS := $(if $(GCC),$(H)/standard.hpp.gch)
+COMPILE  = $(CXX) $(CPPFLAGS) $(if $(GCC),$(if $(filter $(COLD),$(OPTIMIZE)),-include $(H)/standard.hpp)) $(CXXFLAGS) $(OPTIMIZE)
 # By default ccache leaves alone what is compiled with precompiled headers.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
@@ -162,10 +166,10 @@ build-all: $(LIB) $(B)/tests/unit $(LESSONS) build/gallery build/coach $(GRADING
 # --- the library ---
 # It converts between numbers only where it says so. Signs may change: Index, which is signed, also indexes the containers
 # of the standard library.
-$(H)/%/standard.hpp.gch: .ci/standard.hpp | build/packages.ok
+$(H)/standard.hpp.gch: .ci/standard.hpp | build/packages.ok
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
-	$(CXX) $(CXXFLAGS) -$* -x c++-header $< -o $@
+	$(CXX) $(CXXFLAGS) $(COLD) -x c++-header $< -o $@
 
 define object_rules
 $(1)/%.o: %.cpp | build/packages.ok $$(HEADERS)

@@ -2,7 +2,7 @@
 # Answers are graded in double. The library is built once more for that, with AddressSanitizer, as a shared object:
 # when an answer is graded only the learner's file is compiled and linked, which takes a second or two.
 G                := build/graded
-GRADED_CXXFLAGS  := -std=c++20 -DATTN_DOUBLE -I. -fopenmp -fPIC -g1 -Wall -Wextra -Wpedantic
+GRADED_CXXFLAGS  := -std=c++20 -DATTN_DOUBLE -I. -fopenmp -fPIC -Wall -Wextra -Wpedantic
 SANITIZE         := -fsanitize=address -fno-omit-frame-pointer
 # $(call precompiled,HEADER): the option, if the compiler has such a thing as $(G)/HEADER.gch.
 precompiled       = $(if $(GCC),-include $(G)/$(1))
