@@ -10,13 +10,15 @@ double length_score(double log_probability, int length, double alpha) {
   return log_probability / std::pow((5.0 + length) / 6.0, alpha);
 }
 
+struct Hypothesis {
+  std::vector<int> words;  // with bos
+  double log_probability;
+};
+bool likelier(const Hypothesis& a, const Hypothesis& b) { return a.log_probability > b.log_probability; }
+
 // Ended hypotheses are kept apart; what is left of the width is for the open ones. Logarithms are added, as
 // products of many probabilities would be 0 in no time.
 std::vector<int> search_beam(const Model& model, int width, int max_length, double alpha) {
-  struct Hypothesis {
-    std::vector<int> words;  // with bos
-    double log_probability;
-  };
   std::vector<Hypothesis> open = {{{bos}, 0}}, ended;
   for (int step = 0; step < max_length && !open.empty(); ++step) {
     std::vector<Hypothesis> candidates;
@@ -27,8 +29,7 @@ std::vector<int> search_beam(const Model& model, int width, int max_length, doub
         candidates.back().words.push_back(int(v));
       }
     }
-    std::sort(candidates.begin(), candidates.end(),
-              [](const Hypothesis& a, const Hypothesis& b) { return a.log_probability > b.log_probability; });
+    std::sort(candidates.begin(), candidates.end(), likelier);
     candidates.resize(std::min(candidates.size(), std::size_t(width) - ended.size()));
     open.clear();
     for (const Hypothesis& kept : candidates) (kept.words.back() == eos ? ended : open).push_back(kept);
