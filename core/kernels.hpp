@@ -37,12 +37,13 @@ struct Points {
   const real *x, *y;
 };
 
-// Element i is dropped if the random bits of a generator (core/rng.hpp) at counter + i are below the
-// threshold; what stays is scaled.
+// Element i is dropped if its 16 random bits are below the threshold; what stays is scaled. The bits are half
+// a word of a generator (core/rng.hpp), and `position` is where the first lies in its stream, in halves.
 struct Dropout {
-  std::uint32_t threshold;
-  real scale;
-  std::uint64_t key, counter;
+  std::uint32_t threshold = 0;
+  real scale = 1;
+  std::uint64_t key = 0, position = 0;
+  Dropout from(Index i) const { return {threshold, scale, key, position + std::uint64_t(i)}; }
 };
 
 // Element by element, n elements. x and y may be the same.

@@ -29,6 +29,7 @@
 #include "core/autograd.hpp"
 #include "core/kernels.hpp"  // GradTarget
 #include "core/parallel.hpp"
+#include "core/rng.hpp"
 
 namespace attn {
 
@@ -124,6 +125,9 @@ void pass_grad(const Tensor& output, const Tensor& input);
 
 // The gradient of `output`, to write over: null if it is not the function's alone.
 real* own_grad(const Tensor& output);
+
+// Drops n elements with probability p, to 16 bits, by the next random words of rng.
+Dropout draw_dropout(double p, Index n, Rng& rng);
 
 // Where the gradient of `input` goes when element i of it comes from element i of the output's gradient
 // alone: over that one, where both allow it. Then nothing is allocated, and what is read is what is written.

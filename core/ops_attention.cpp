@@ -37,12 +37,10 @@ struct Attention {
   real scale;
   Mask mask;
   Index bias_batch_step = 0, bias_head_step = 0;  // 0 where batches or heads share the bias
-  double dropout;
-  std::uint64_t key = 0, counter = 0;
+  Dropout dropout;                                // of all weights, as if S were padded_S()
 
   Attention(const Tensor& queries, const Tensor& keys, const Tensor& values, const AttentionOptions& options);
 
-  real kept_scale() const { return real(1 / (1 - dropout)); }  // what dropout multiplies the rest by
   Index tile_stride() const { return (std::min(S, key_tile) + 15) / 16 * 16; }
   Index padded_S() const { return (S + 15) / 16 * 16; }
 
@@ -79,8 +77,7 @@ Attention::Attention(const Tensor& queries, const Tensor& keys, const Tensor& va
       v(values),
       H(options.heads),
       kv_heads(options.kv_heads ? options.kv_heads : H),
-      mask(options.mask),
-      dropout(options.dropout) {
+      mask(options.mask) {
   const auto shapes = [&] {
     return fmt::format("q {} k {} v {}", q.shape().str(), k.shape().str(), v.shape().str());
   };
@@ -114,12 +111,10 @@ Attention::Attention(const Tensor& queries, const Tensor& keys, const Tensor& va
     bias_head_step = heads > 1 ? T * S : 0;
     bias_batch_step = batches > 1 ? heads * T * S : 0;
   }
-  if (!(dropout >= 0 && dropout < 1))
-    fail("attention: a dropout of {} is not a probability below 1", dropout);
-  if (dropout > 0) {
+  if (const real p = options.dropout; p != 0) {
+    if (!(p > 0 && p < 1)) fail("attention: a dropout of {} is not a probability below 1", p);
     if (!options.rng) fail("attention: dropout needs a random generator");
-    key = options.rng->key;
-    counter = options.rng->reserve(B * H * T * padded_S());
+    dropout = draw_dropout(p, B * H * T * padded_S(), *options.rng);
   }
 }
 
@@ -179,14 +174,10 @@ struct Tile {
 
   // What dropout leaves of the weights: in `buffer`, or the weights themselves if there is no dropout.
   Matrix drop(const Matrix& weights, real* buffer) const {
-    if (call.dropout == 0) return weights;
+    if (call.dropout.threshold == 0) return weights;
     const Matrix used = in(buffer);
     const auto apply = [&](Index n, Index row, Index position) {
-      const Dropout dropout{.threshold = std::uint32_t(call.dropout * 0x1p32),
-                            .scale = call.kept_scale(),
-                            .key = call.key,
-                            .counter = call.counter + std::uint64_t(position)};
-      kernels().dropout(n, dropout, weights.at(row, 0), used.at(row, 0));
+      kernels().dropout(n, call.dropout.from(position), weights.at(row, 0), used.at(row, 0));
     };
     const Index stride = used.stride, padded = call.padded_S(), first = first_row() * padded + keys.begin;
     if (stride == padded)
@@ -306,7 +297,7 @@ void attend_backward(const Attention& call, Index b, Index h, const Result& resu
       if (!gradients.q && !gradients.k && !gradients.bias) return;
       gemm(dO, Vt[tile], dS);  // dP, which becomes dS = P (dP - δ), with dropout on dP
       kernels().scores_backward({dS.rows, dS.cols, dS.stride, dS.data, nullptr},
-                                {P.data, used.data, call.kept_scale()}, delta);
+                                {P.data, used.data, call.dropout.scale}, delta);
       const GemmOptions scaled{.accumulate = true, .alpha = call.scale};
       if (gradients.q) gemm(dS, K[tile], tile.of_queries(gradients.q), scaled);  // dQ = scale dS K
       if (gradients.k) gemm(dS.T(), Q, tile.of_keys(gradients.k), scaled);       // dK = scale dSᵀ Q

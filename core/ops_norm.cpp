@@ -1,7 +1,7 @@
 #include "core/ops.hpp"
 
 #include <algorithm>  // max
-#include <cmath>      // ldexp
+#include <cmath>      // lround
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"
@@ -78,20 +78,23 @@ Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon) {
   return normalize("rms_norm", x, {gain, {}, epsilon}, false);
 }
 
+Dropout draw_dropout(double p, Index n, Rng& rng) {
+  constexpr std::uint32_t all = 1 << 16;
+  const std::uint32_t dropped = std::uint32_t(std::lround(p * all));
+  return {.threshold = dropped,
+          .scale = dropped < all ? real(all) / real(all - dropped) : 0,
+          .key = rng.key,
+          .position = 2 * rng.reserve((n + 1) / 2)};
+}
+
 Tensor dropout(const Tensor& x, real p, Rng& rng) {
   if (!(p >= 0 && p <= 1)) fail("dropout: {} is not a probability", p);
   const Index n = x.numel();
   if (p == 0) return x;
-  const double draws = std::min(std::ldexp(double(p), 32), 0xFFFFFFFFp0);
-  const Dropout all{.threshold = std::uint32_t(draws),
-                    .scale = p < 1 ? 1 / (1 - p) : real{0},
-                    .key = rng.key,
-                    .counter = rng.reserve(n)};
+  const Dropout all = draw_dropout(p, n, rng);
   const Tensor y = empty(x.shape());
   parallel_for(n, elementwise_grain, [&](Index begin, Index end) {
-    Dropout part = all;
-    part.counter += std::uint64_t(begin);
-    kernels().dropout(end - begin, part, x.data() + begin, y.data() + begin);
+    kernels().dropout(end - begin, all.from(begin), x.data() + begin, y.data() + begin);
   });
   return record(y, "dropout", {x}, [x, scale = all.scale](const Tensor& y) {
     const GradTarget dx = grad_target_over(y, x);

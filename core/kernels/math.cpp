@@ -77,10 +77,10 @@ real largest(Index n, const real* x) {
   return (max_over(n, x, -infinity) + sum_lanes(nan))[0];
 }
 
-typedef std::uint32_t words_per_vec __attribute__((vector_size(lanes * 4)));
-typedef words_per_vec unaligned_words __attribute__((aligned(4), may_alias));
+typedef std::uint16_t draws_per_vec __attribute__((vector_size(lanes * 2)));
+typedef draws_per_vec unaligned_draws __attribute__((aligned(2), may_alias));
 
-// Random words are made some blocks at a time on the stack, from the block that the counter lies in.
+// Random words are made some blocks at a time on the stack, from the block that the position lies in.
 void dropout(Index n, const Dropout& dropout, const real* x, real* y) {
   constexpr Index most = 384;
   static_assert(most % (3 * philox_words) == 0);
@@ -89,12 +89,13 @@ void dropout(Index n, const Dropout& dropout, const real* x, real* y) {
   const ureal threshold = dropout.threshold;
   const real scale = dropout.scale;
   for (Index first = 0, count; first < n; first += count) {
-    const std::uint64_t counter = dropout.counter + std::uint64_t(first);
-    const Index skip = Index(counter % 4);
-    count = min(n - first, most - skip);
-    philox_fill(keys, counter / 4, skip + count, words);
+    const std::uint64_t position = dropout.position + std::uint64_t(first);
+    const Index skip = Index(position % 8);
+    count = min(n - first, 2 * most - skip);
+    philox_fill(keys, position / 8, (skip + count + 1) / 2, words);
+    const char* const draws = reinterpret_cast<const char*>(words) + 2 * skip;
     over(count, [&](Index i, auto part) {
-      const words_per_vec bits = *reinterpret_cast<const unaligned_words*>(words + skip + i);
+      const draws_per_vec bits = *reinterpret_cast<const unaligned_draws*>(draws + 2 * i);
       const ivec low = __builtin_convertvector(bits, uvec) < threshold;
       part.store(y + first + i,
                  select(low, -vec{}, part.load(x + first + i) * scale + real(0)));  // -0 + 0 = 0

@@ -211,7 +211,7 @@ TEST_CASE("a range cut into calls anywhere gives the same bits") {
     set.axpy(count, real(0.3), x.data() + at, out.data() + at);
   });
   calls.push_back([&](const Kernels& set, Index at, Index count, Reals& out) {
-    set.dropout(count, {1u << 30, real(4) / 3, 12345, std::uint64_t(77 + at)}, x.data() + at,
+    set.dropout(count, {1u << 14, real(4) / 3, 12345, std::uint64_t(77 + at)}, x.data() + at,
                 out.data() + at);
   });
   calls.push_back([&](const Kernels& set, Index at, Index count, Reals& out) {
@@ -338,22 +338,24 @@ TEST_CASE("philox gives the published answers") {
         Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("dropout drops exactly where the random word is below the threshold, in any call") {
+TEST_CASE("dropout drops exactly where the random bits are below the threshold, in any call") {
   const std::uint64_t key = 0x0123456789abcdef;
   on_every_set([&](const Kernels& set) {
-    for (const std::uint64_t counter : {0ull, 1ull, 2ull, 1001ull, 0x3fffffffcull, 0x123456789abcdefull}) {
-      for (const std::uint32_t threshold : {1288490189u, 1u << 31, 3u << 30}) {  // 0.3, 0.5, 0.75
+    for (const std::uint64_t position :
+         {0ull, 1ull, 2ull, 7ull, 1001ull, 0x7fffffffaull, 0x123456789abcdefull}) {
+      for (const std::uint32_t threshold : {19661u, 1u << 15, 3u << 14, 1u << 16}) {  // 0.3, 0.5, 0.75, all
         for (const Index n : sizes) {
           Reals x = random_reals(n, 1, 1, 2);
           for (Index i = 0; i < n; i += 3) x[i] = i % 2 ? real(0) : -real(0);  // neither is dropped for that
           const Reals dy = random_reals(n, 3), start = random_reals(n + 1, 2);
           Reals y = start, dx = start, added = start;
-          set.dropout(n, {threshold, 2, key, counter}, x.data(), y.data());
+          set.dropout(n, {threshold, 2, key, position}, x.data(), y.data());
           set.dropout_backward(n, 2, y.data(), dy.data(), {dx.data(), false});
           set.dropout_backward(n, 2, y.data(), dy.data(), {added.data(), true});
           bool right = y.back() == start.back() && dx.back() == start.back() && added.back() == start.back();
           for (Index i = 0; i < n; ++i) {
-            const bool dropped = philox_reference(key, counter + std::uint64_t(i)) < threshold;
+            const std::uint64_t at = position + std::uint64_t(i);
+            const bool dropped = (philox_reference(key, at / 2) >> 16 * (at % 2) & 0xffff) < threshold;
             right = right && y[i] == (dropped ? 0 : 2 * x[i]) && dx[i] == (dropped ? 0 : 2 * dy[i]) &&
                     added[i] == start[i] + dx[i];
           }
