@@ -11,6 +11,7 @@
 
 #include <concepts>               // integral
 #include <cstdint>                // uint64_t
+#include <map>                    // map
 #include <memory>                 // shared_ptr
 #include <nlohmann/json_fwd.hpp>  // json
 #include <string>                 // string
@@ -31,6 +32,8 @@ struct Json {
   Json(const std::vector<Json>& values);
   template <class Value>
   Json(const std::vector<Value>& values) : Json(std::vector<Json>(values.begin(), values.end())) {}
+  template <class Value>
+  Json(const std::map<std::string, Value>& members);
   static Json written(std::string text);  // what is JSON already
 
   std::string text;
@@ -38,6 +41,9 @@ struct Json {
 
 using JsonMembers = std::vector<std::pair<std::string, Json>>;
 Json json_object(const JsonMembers& members);
+template <class Value>
+Json::Json(const std::map<std::string, Value>& members)
+    : Json(json_object({members.begin(), members.end()})) {}
 
 // A value that somebody else wrote. Copies are cheap and keep all of the text's values alive.
 class JsonValue {

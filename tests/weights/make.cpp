@@ -5,18 +5,18 @@
 #include <fmt/core.h>  // format, print
 
 #include <filesystem>  // create_directories
-#include <nlohmann/json.hpp>
+#include <map>         // map
 
 #include "core/atomic_file.hpp"
 #include "core/autograd.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "nn/t5.hpp"
 #include "nn/text/tokenizer.hpp"
 #include "optim/optimizer.hpp"
 #include "optim/published.hpp"
 
 using namespace attn;
-using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
@@ -47,10 +47,10 @@ void learn(const fs::path& folder, const Model& model, const Loss& loss) {
 const std::string story = "Once upon a time a small model learned one sentence by heart.";
 
 void make_gpt2(const fs::path& folder) {
-  json pieces;  // all bytes, and what three merges make of them
+  std::map<std::string, int> pieces;  // all bytes, and what three merges make of them
   for (int byte = 0; byte < 256; ++byte) pieces[visible_bytes(std::string(1, char(byte)))] = byte;
   pieces["Ġt"] = 256, pieces["en"] = 257, pieces["Ġten"] = 258, pieces["<|endoftext|>"] = 259;
-  write(folder / "vocab.json", pieces.dump());
+  write(folder / "vocab.json", Json(pieces).text);
   write(folder / "merges.txt", "#version: 0.2\nĠ t\ne n\nĠt en\n");
   Ids ids = load_tokenizer(folder)->encode(story);
   ids.push_back(259);
@@ -63,14 +63,15 @@ void make_gpt2(const fs::path& folder) {
 }
 
 void make_llama(const fs::path& folder) {
-  json pieces = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
+  std::map<std::string, int> pieces = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
   for (int byte = 0; byte < 256; ++byte) pieces[fmt::format("<0x{:02X}>", byte)] = 3 + byte;
   int next = 259;
   for (const char* piece : {"▁", "O", "n", "c", "e", "▁O", "nc", "▁Onc", "▁Once"}) pieces[piece] = next++;
-  const json specials = {{{"id", 1}, {"content", "<s>"}}, {{"id", 2}, {"content", "</s>"}}};
-  const json merges = {"▁ O", "n c", "▁O nc", "▁Onc e"};
-  const json bpe = {{"type", "BPE"}, {"unk_token", "<unk>"}, {"vocab", pieces}, {"merges", merges}};
-  write(folder / "tokenizer.json", json{{"model", bpe}, {"added_tokens", specials}}.dump());
+  const Json specials = Json::written(R"([{"id":1,"content":"<s>"},{"id":2,"content":"</s>"}])");
+  const Json merges = std::vector{"▁ O", "n c", "▁O nc", "▁Onc e"};
+  const Json bpe =
+      json_object({{"type", "BPE"}, {"unk_token", "<unk>"}, {"vocab", pieces}, {"merges", merges}});
+  write(folder / "tokenizer.json", json_object({{"model", bpe}, {"added_tokens", specials}}).text);
   const auto tokenizer = load_tokenizer(folder);
   Ids ids = tokenizer->for_model(tokenizer->encode(story));
   ids.push_back(2);
@@ -129,7 +130,7 @@ void make_bert(const fs::path& folder) {
 }
 
 void make_t5(const fs::path& folder) {
-  json pieces = json::array({json{"<pad>", 0}, json{"</s>", 0}, json{"<unk>", 0}});
+  std::vector<std::vector<Json>> pieces = {{"<pad>", 0}, {"</s>", 0}, {"<unk>", 0}};
   for (const char* piece :
        {"▁translate", "▁English", "▁to",         "▁German", "▁French",  ":",      "▁The",    "▁house", "▁is",
         "▁wonder",    "ful",      ".",           "▁Das",    "▁Haus",    "▁ist",   "▁wunder", "bar",    "▁La",
@@ -137,9 +138,10 @@ void make_t5(const fs::path& folder) {
     pieces.push_back({piece, -3});
   for (char letter = 'a'; letter <= 'z'; ++letter) pieces.push_back({std::string(1, letter), -10});
   pieces.push_back({"▁", -10});
-  const json specials = {{{"id", 0}, {"content", "<pad>"}}, {{"id", 1}, {"content", "</s>"}}};
-  const json model_of_pieces = {{"type", "Unigram"}, {"unk_id", 2}, {"vocab", pieces}};
-  write(folder / "tokenizer.json", json{{"model", model_of_pieces}, {"added_tokens", specials}}.dump());
+  const Json specials = Json::written(R"([{"id":0,"content":"<pad>"},{"id":1,"content":"</s>"}])");
+  const Json model_of_pieces = json_object({{"type", "Unigram"}, {"unk_id", 2}, {"vocab", pieces}});
+  write(folder / "tokenizer.json",
+        json_object({{"model", model_of_pieces}, {"added_tokens", specials}}).text);
   const auto tokenizer = load_tokenizer(folder);
   TransformerConfig config =
       t5_config({.vocabulary = tokenizer->pieces().size(), .d_model = 32, .heads = 2, .layers = 2});

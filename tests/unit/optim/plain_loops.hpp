@@ -2,16 +2,18 @@
 // plain loops in double, as the papers have it.
 #pragma once
 
-#include <cmath>    // erf, exp, fabs, sqrt, tanh
-#include <fstream>  // ofstream
-#include <nlohmann/json.hpp>
+#include <cmath>       // erf, exp, fabs, sqrt, tanh
+#include <fstream>     // ofstream
+#include <functional>  // function
+#include <map>         // map
 
+#include "core/json.hpp"
 #include "optim/safetensors.hpp"
 #include "tests/unit/small_models.hpp"
 
 namespace attn {
 
-using nlohmann::json;
+using Settings = std::map<std::string, Json>;
 using Row = std::vector<double>;
 using Rows = std::vector<Row>;  // (T, C)
 using Function = double (*)(double);
@@ -171,8 +173,8 @@ inline double worst(const Tensor& ours, const Rows& theirs) {  // ours: (1, T, V
   return largest;
 }
 
-inline void write_json(const std::filesystem::path& path, const json& value) {
-  std::ofstream(path) << value.dump();
+inline void write_json(const std::filesystem::path& path, const Settings& settings) {
+  std::ofstream(path) << Json(settings).text;
 }
 inline IntTensor one_row(const std::vector<int>& ids) { return IntTensor({1, std::ssize(ids)}, ids); }
 const std::vector<int> text = {3, 1, 4, 1, 5, 9, 2, 6};

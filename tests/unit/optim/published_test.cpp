@@ -37,14 +37,14 @@ struct Gpt2 {
     }
     weights.add_norm(prefix + "ln_f", C);
   }
-  json config() const {
+  Settings config() const {
     return {{"model_type", "gpt2"},
             {"vocab_size", V},
             {"n_embd", C},
             {"n_head", H},
             {"n_layer", L},
             {"n_positions", T},
-            {"n_inner", nullptr},
+            {"n_inner", Json::written("null")},
             {"activation_function", "gelu_new"},
             {"layer_norm_epsilon", 1e-5}};
   }
@@ -86,7 +86,7 @@ TEST_CASE("a sharded model is the same model, and so is one that we saved") {
   gpt2.weights.write(folder / "model-00001-of-00002.safetensors", first);
   gpt2.weights.write(folder / "model-00002-of-00002.safetensors",
                      [&](const std::string& n) { return !first(n); });
-  json map;
+  std::map<std::string, std::string> map;
   for (const auto& [name, array] : gpt2.weights.arrays)
     map[name] = first(name) ? "model-00001-of-00002.safetensors" : "model-00002-of-00002.safetensors";
   write_json(folder / "config.json", gpt2.config());
@@ -162,11 +162,11 @@ TEST_CASE("a Llama in the published layout gives the logits of plain loops, tied
 
     const TemporaryFolder folder;
     weights.write(folder / "model.safetensors");
-    json config = {{"model_type", "llama"},      {"vocab_size", V},          {"hidden_size", C},
-                   {"num_attention_heads", H},   {"num_key_value_heads", K}, {"num_hidden_layers", L},
-                   {"intermediate_size", F},     {"rms_norm_eps", 1e-5},     {"rope_theta", base},
-                   {"tie_word_embeddings", tied}};
-    if (tied) config["rope_scaling"] = {{"type", "linear"}, {"factor", stretch}};
+    Settings config = {{"model_type", "llama"},      {"vocab_size", V},          {"hidden_size", C},
+                       {"num_attention_heads", H},   {"num_key_value_heads", K}, {"num_hidden_layers", L},
+                       {"intermediate_size", F},     {"rms_norm_eps", 1e-5},     {"rope_theta", base},
+                       {"tie_word_embeddings", tied}};
+    if (tied) config.emplace("rope_scaling", json_object({{"type", "linear"}, {"factor", stretch}}));
     write_json(folder / "config.json", config);
     PublishedModel files(folder.path);
     const Gpt model = files.gpt();
@@ -179,7 +179,7 @@ TEST_CASE("a Llama in the published layout gives the logits of plain loops, tied
     for (const int token : text) last = model(one_row({token}), cache);
     CHECK(worst(last, {logits.back()}) < tolerance);
 
-    config["rope_scaling"] = {{"rope_type", "llama3"}, {"factor", 8}};
+    config.insert_or_assign("rope_scaling", json_object({{"rope_type", "llama3"}, {"factor", 8}}));
     write_json(folder / "config.json", config);
     CHECK_THROWS_WITH_AS(PublishedModel(folder.path), doctest::Contains("linear scaling or none is wanted"),
                          Error);
@@ -407,14 +407,14 @@ TEST_CASE("a folder that is incomplete, foreign or damaged is refused, and the t
   std::ofstream(folder / "pytorch_model.bin") << "pickle";
   CHECK(refuses("pytorch_model.bin cannot be read here"));
   write_json(folder / "model.safetensors.index.json",
-             {{"weight_map", {{"a", "1.safetensors"}, {"b", "2.safetensors"}}}});
+             {{"weight_map", json_object({{"a", "1.safetensors"}, {"b", "2.safetensors"}})}});
   CHECK(refuses("2 of its 2 files of weights are missing: 1.safetensors, 2.safetensors"));
   gpt2.weights.write(folder / "model.safetensors");
   CHECK(folder_refusal(folder.path).empty());
 
-  const auto with = [&](const char* key, const json& value) {
-    json config = gpt2.config();
-    config[key] = value;
+  const auto with = [&](const char* key, const Json& value) {
+    Settings config = gpt2.config();
+    config.insert_or_assign(key, value);
     write_json(folder / "config.json", config);
     return folder_refusal(folder.path);
   };

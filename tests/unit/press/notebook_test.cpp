@@ -2,18 +2,18 @@
 #include <doctest/doctest.h>
 #include <unistd.h>  // dup, dup2, close
 
-#include <algorithm>          // all_of
-#include <array>              // array
-#include <cstdio>             // tmpfile, fgetc
-#include <cstdlib>            // setenv
-#include <fstream>            // ofstream
-#include <functional>         // function
-#include <nlohmann/json.hpp>  // json
-#include <set>                // set
-#include <string>             // string
+#include <algorithm>   // all_of
+#include <array>       // array
+#include <cstdio>      // tmpfile, fgetc
+#include <cstdlib>     // setenv
+#include <fstream>     // ofstream
+#include <functional>  // function
+#include <set>         // set
+#include <string>      // string
 
 #include "core/base64.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/rng.hpp"
 #include "core/viz/image.hpp"
 #include "notebooks_cpp/notebook.hpp"
@@ -101,44 +101,50 @@ ProgramRun captured(std::vector<std::string> words, const std::function<void()>&
 }
 
 // The rules of nbformat 4.5 that concern what we write.
-void check_by_the_rules(const nlohmann::json& notebook) {
-  CHECK(notebook.at("nbformat") == 4);
-  CHECK(notebook.at("nbformat_minor") == 5);
-  CHECK(notebook.at("metadata").at("kernelspec").at("name").is_string());
-  CHECK(notebook.at("metadata").at("kernelspec").at("display_name").is_string());
-  CHECK(notebook.at("metadata").at("language_info").at("name").is_string());
-  CHECK(notebook.size() == 4);
-  const auto is_text = [](const nlohmann::json& value) {
-    if (value.is_string()) return true;
-    return value.is_array() && std::all_of(value.begin(), value.end(),
-                                           [](const nlohmann::json& line) { return line.is_string(); });
+void check_by_the_rules(const JsonValue& notebook) {
+  std::string text;
+  Index number;
+  CHECK(notebook["nbformat"].text() == "4");
+  CHECK(notebook["nbformat_minor"].text() == "5");
+  CHECK(notebook["metadata"]["kernelspec"]["name"].to(text));
+  CHECK(notebook["metadata"]["kernelspec"]["display_name"].to(text));
+  CHECK(notebook["metadata"]["language_info"]["name"].to(text));
+  CHECK(notebook.members().size() == 4);
+  const auto is_text = [&](const JsonValue& value) {
+    if (value.to(text)) return true;
+    return value.is_array() &&
+           std::ranges::all_of(value.elements(), [&](const JsonValue& line) { return line.to(text); });
   };
   std::set<std::string> ids;
-  for (const auto& cell : notebook.at("cells")) {
-    const std::string kind = cell.at("cell_type"), id = cell.at("id");
+  CHECK(notebook["cells"].is_array());
+  for (const JsonValue& cell : notebook["cells"].elements()) {
+    std::string kind, id;
+    cell["cell_type"].to(kind), cell["id"].to(id);
     CHECK((id.size() >= 1 && id.size() <= 64));
     CHECK(id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") ==
           std::string::npos);
     CHECK(ids.insert(id).second);
-    CHECK(is_text(cell.at("source")));
-    CHECK(cell.at("metadata").is_object());
+    CHECK(is_text(cell["source"]));
+    CHECK(cell["metadata"].is_object());
     if (kind != "code") {
       CHECK((kind == "markdown" || kind == "raw"));
-      CHECK(cell.size() == 4);
+      CHECK(cell.members().size() == 4);
       continue;
     }
-    CHECK(cell.size() == 6);
-    CHECK(cell.at("execution_count").is_number_integer());
-    for (const auto& output : cell.at("outputs")) {
-      if (output.at("output_type") == "stream") {
-        CHECK((output.at("name") == "stdout" || output.at("name") == "stderr"));
-        CHECK(is_text(output.at("text")));
-        CHECK(output.size() == 3);
+    CHECK(cell.members().size() == 6);
+    CHECK(cell["execution_count"].to(number));
+    CHECK(cell["outputs"].is_array());
+    for (const JsonValue& output : cell["outputs"].elements()) {
+      CHECK(output.members().size() == 3);
+      if (output["output_type"].text() == R"("stream")") {
+        const std::string name = output["name"].text();
+        CHECK((name == R"("stdout")" || name == R"("stderr")"));
+        CHECK(is_text(output["text"]));
       } else {
-        CHECK(output.at("output_type") == "display_data");
-        for (const auto& value : output.at("data")) CHECK(is_text(value));
-        CHECK(output.at("metadata").is_object());
-        CHECK(output.size() == 3);
+        CHECK(output["output_type"].text() == R"("display_data")");
+        CHECK(output["data"].is_object());
+        for (const auto& [type, value] : output["data"].members()) CHECK(is_text(value));
+        CHECK(output["metadata"].is_object());
       }
     }
   }
@@ -301,18 +307,20 @@ TEST_CASE("the .ipynb follows nbformat 4.5, with outputs and pictures inside") {
   notebook.outputs[3] = {{Output::standard_output, "6\nno end", {}},
                          {Output::picture, "Look: *here*", folder / "p.png"},
                          {Output::standard_error, "not UTF-8: \xff\n", {}}};
-  const auto json = nlohmann::json::parse(to_ipynb(notebook));
+  const JsonValue json = parse_json(to_ipynb(notebook));
   check_by_the_rules(json);
-  const auto& cells = json["cells"];
-  CHECK(cells[0]["source"][0] == "# A small *notebook*\n");
-  CHECK(cells[2]["cell_type"] == "raw");
-  CHECK(cells[2]["metadata"]["tags"][0] == "active-cpp");
-  CHECK(cells[1]["execution_count"] == 1);
-  CHECK(cells[3]["execution_count"] == 2);
-  CHECK(cells[3]["outputs"].size() == 4);
-  CHECK(cells[3]["outputs"][0]["text"] == nlohmann::json{"6\n", "no end"});
-  CHECK(cells[3]["outputs"][1]["data"]["image/png"] == base64(read_file(folder / "p.png")));
-  CHECK(cells[3]["outputs"][2]["data"].contains("text/markdown"));
+  const std::vector<JsonValue> cells = json["cells"].elements();
+  REQUIRE(cells.size() == 8);
+  CHECK(cells[0]["source"].text() == R"(["# A small *notebook*\n","\n","with $x^2$"])");
+  CHECK(cells[2]["cell_type"].text() == R"("raw")");
+  CHECK(cells[2]["metadata"].text() == R"({"tags":["active-cpp"]})");
+  CHECK(cells[1]["execution_count"].text() == "1");
+  CHECK(cells[3]["execution_count"].text() == "2");
+  const std::vector<JsonValue> outputs = cells[3]["outputs"].elements();
+  REQUIRE(outputs.size() == 4);
+  CHECK(outputs[0]["text"].text() == R"(["6\n","no end"])");
+  CHECK(outputs[1]["data"]["image/png"].text() == Json(base64(read_file(folder / "p.png"))).text);
+  CHECK(outputs[2]["data"].has("text/markdown"));
 }
 
 TEST_CASE("the page shows text, code and what it printed, and holds its pictures itself") {
@@ -354,7 +362,7 @@ TEST_CASE("a notebook is run and written; a failing cell is named and leaves the
   write(source, sample);
   make_notebook(source, script(folder, "printf '\\036cell 3\\n6\\n\\036cell 5\\n'; echo $1\n"),
                 folder / "out", {"--fast"});
-  check_by_the_rules(nlohmann::json::parse(read_file(folder / "out/sample.ipynb")));
+  check_by_the_rules(parse_json(read_file(folder / "out/sample.ipynb")));
   const std::string before = read_file(page);
   CHECK(contains(before, "<pre class=\"output\">6</pre>"));
   CHECK(contains(before, "<pre class=\"output\">--fast</pre>"));

@@ -7,18 +7,18 @@
 #include <cstring>     // memcpy
 #include <filesystem>  // path, temp_directory_path
 #include <fstream>     // ofstream
+#include <functional>  // function
 #include <map>         // map
-#include <nlohmann/json.hpp>
 
 #include "core/base64.hpp"
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/rng.hpp"
 #include "core/text.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 using namespace attn;
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
@@ -164,9 +164,9 @@ TEST_CASE(
 
 TEST_CASE("vocab.json with merges.txt and tokenizer.json give the same byte-level tokenizer") {
   const Made made = made_gpt2();
-  json vocabulary;
+  std::map<std::string, int> vocabulary;
   std::string merges = "#version: 0.2\n";
-  json merge_list = json::array();
+  std::vector<std::vector<std::string>> merge_list;
   for (int id = 0; id + 1 < made.pieces.size(); ++id) vocabulary[visible_bytes(made.pieces.list[id])] = id;
   vocabulary["<|endoftext|>"] = made.pieces.size() - 1;
   for (const auto& [left, right] : made.merges) {
@@ -174,16 +174,17 @@ TEST_CASE("vocab.json with merges.txt and tokenizer.json give the same byte-leve
     merge_list.push_back({visible_bytes(left), visible_bytes(right)});
   }
   const Folder folder;
-  folder.write("vocab.json", vocabulary.dump());
+  folder.write("vocab.json", Json(vocabulary).text);
   folder.write("merges.txt", merges);
   const std::string text = "then there's the été<|endoftext|> 나는\n";
   const auto two_files = load_tokenizer(folder.path);
   CHECK(two_files->encode(text) == byte_level_bpe(made.pieces, made.merges)->encode(text));
-  folder.write("tokenizer.json",
-               json{{"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merge_list}}},
-                    {"pre_tokenizer", {{"type", "ByteLevel"}}},
-                    {"added_tokens", {{{"id", made.pieces.size() - 1}, {"content", "<|endoftext|>"}}}}}
-                   .dump());
+  const Json model = json_object({{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merge_list}});
+  const Json special = json_object({{"id", made.pieces.size() - 1}, {"content", "<|endoftext|>"}});
+  folder.write("tokenizer.json", json_object({{"model", model},
+                                              {"pre_tokenizer", json_object({{"type", "ByteLevel"}})},
+                                              {"added_tokens", std::vector{special}}})
+                                     .text);
   CHECK(load_tokenizer(folder.path)->encode(text) == two_files->encode(text));
 }
 
@@ -307,35 +308,30 @@ TEST_CASE("a map of characters replaces the longest piece that it knows, and kee
 
 TEST_CASE("a tokenizer.json with a map of characters uses it in place of NFKC, alone or in a sequence") {
   const Folder folder;
-  const json map = {{"type", "Precompiled"}, {"precompiled_charsmap", base64(packed_map({{"x", "b"}}))}};
-  for (const json& normalizer :
-       {map, json{{"type", "Sequence"}, {"normalizers", {{{"type", "Strip"}}, map}}}}) {
-    folder.write(
-        "tokenizer.json",
-        json{{"normalizer", normalizer},
-             {"model",
-              {{"type", "Unigram"},
-               {"unk_id", 0},
-               {"vocab", json::array({json{"<unk>", 0}, json{"▁", -1}, json{"a", -2}, json{"b", -3}})}}}}
-            .dump());
+  const Json map =
+      json_object({{"type", "Precompiled"}, {"precompiled_charsmap", base64(packed_map({{"x", "b"}}))}});
+  const Json strip = json_object({{"type", "Strip"}});
+  const Json model =
+      Json::written(R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["▁",-1],["a",-2],["b",-3]]})");
+  for (const Json& normalizer :
+       {map, json_object({{"type", "Sequence"}, {"normalizers", std::vector{strip, map}}})}) {
+    folder.write("tokenizer.json", json_object({{"normalizer", normalizer}, {"model", model}}).text);
     CHECK(load_tokenizer(folder.path)->encode("axﬁ") == std::vector<int>{1, 2, 3, 0});
   }
 }
 
 TEST_CASE("SentencePiece BPE merges over the whole text and writes what it does not know as bytes") {
-  json vocabulary = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
+  std::map<std::string, int> vocabulary = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
   for (int byte = 0; byte < 256; ++byte) vocabulary[fmt::format("<0x{:02X}>", byte)] = 3 + byte;
   int next = 259;
   for (const char* piece : {"▁", "a", "b", "▁a", "ab", "▁ab", "a▁"}) vocabulary[piece] = next++;
   const Folder folder;
-  folder.write("tokenizer.json",
-               json{{"model",
-                     {{"type", "BPE"},
-                      {"unk_token", "<unk>"},
-                      {"vocab", vocabulary},
-                      {"merges", {"▁ a", "a b", "▁ ab"}}}},
-                    {"added_tokens", {{{"id", 1}, {"content", "<s>"}}, {{"id", 2}, {"content", "</s>"}}}}}
-                   .dump());
+  const Json model = json_object({{"type", "BPE"},
+                                  {"unk_token", "<unk>"},
+                                  {"vocab", vocabulary},
+                                  {"merges", std::vector{"▁ a", "a b", "▁ ab"}}});
+  const Json specials = Json::written(R"([{"id":1,"content":"<s>"},{"id":2,"content":"</s>"}])");
+  folder.write("tokenizer.json", json_object({{"model", model}, {"added_tokens", specials}}).text);
   const auto tokenizer = load_tokenizer(folder.path);
   const int at = vocabulary["▁a"], b = vocabulary["b"], ab = vocabulary["ab"];
   CHECK(tokenizer->encode("abab") == std::vector<int>{at, b, ab});
