@@ -27,6 +27,7 @@ namespace attn {
 struct Json {
   Json(const std::string& string);  // in quotes; what is no UTF-8 becomes U+FFFD
   Json(const char* string) : Json(std::string(string)) {}
+  Json(std::nullptr_t) : text("null") {}
   Json(std::integral auto number) : text(fmt::format("{}", number)) {}  // also true and false
   Json(double number);                                                  // null if it is not finite
   Json(const std::vector<Json>& values);

@@ -250,7 +250,7 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Arra
   };
   JsonMembers header;
   for (const auto& [key, text] : metadata) check_utf8(key), check_utf8(text);
-  if (!metadata.empty()) header.emplace_back(metadata_key, json_object({metadata.begin(), metadata.end()}));
+  if (!metadata.empty()) header.emplace_back(metadata_key, metadata);
   std::set<std::string_view> names;
   std::vector<std::string_view> pieces(2);  // the header's length and the header, known last; then the arrays
   std::uint64_t offset = 0;

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>   // INFINITY
 #include <limits>  // numeric_limits
+#include <map>     // map
 #include <string>  // string
 #include <vector>  // vector
 
@@ -97,5 +99,7 @@ TEST_CASE("JSON that we write is JSON: quotes, controls and bytes that are no UT
   CHECK(members[0].second.text() == "[1,0.5,null]");
   CHECK(json_object({}).text == "{}");
   CHECK(Json(std::vector<int>{}).text == "[]");
+  CHECK(Json(std::map<std::string, int>{{"b", 1}, {"a", 2}}).text == R"({"a":2,"b":1})");
+  CHECK(Json(nullptr).text == "null");
   CHECK(shown_json("a\"\xff\n") == R"("a\"\ufffd\n")");
 }

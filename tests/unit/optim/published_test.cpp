@@ -44,9 +44,9 @@ struct Gpt2 {
             {"n_head", H},
             {"n_layer", L},
             {"n_positions", T},
-            {"n_inner", Json::written("null")},
+            {"n_inner", nullptr},
             {"activation_function", "gelu_new"},
-            {"layer_norm_epsilon", 1e-5}};
+            {"layer_norm_epsilon", 1e-3}};
   }
   Rows logits(const std::vector<int>& ids) const {
     std::vector<int> positions(ids.size());
@@ -54,14 +54,14 @@ struct Gpt2 {
     Rows x = plus(weights.embed(prefix + "wte.weight", ids), weights.embed(prefix + "wpe.weight", positions));
     for (Index l = 0; l < L; ++l) {
       const std::string h = prefix + "h." + std::to_string(l) + ".";
-      const Rows qkv = weights.dense(h + "attn.c_attn", weights.norm(h + "ln_1", x, 1e-5), true);
+      const Rows qkv = weights.dense(h + "attn.c_attn", weights.norm(h + "ln_1", x, 1e-3), true);
       const Rows mixed = attend(columns(qkv, 0, C), columns(qkv, C, 2 * C), columns(qkv, 2 * C, 3 * C),
                                 {H, H, true, 1 / std::sqrt(double(C / H))});
       x = plus(x, weights.dense(h + "attn.c_proj", mixed, true));
-      const Rows hidden = weights.dense(h + "mlp.c_fc", weights.norm(h + "ln_2", x, 1e-5), true);
+      const Rows hidden = weights.dense(h + "mlp.c_fc", weights.norm(h + "ln_2", x, 1e-3), true);
       x = plus(x, weights.dense(h + "mlp.c_proj", each(hidden, gelu_new), true));
     }
-    return weights.logits(prefix + "wte.weight", weights.norm(prefix + "ln_f", x, 1e-5));
+    return weights.logits(prefix + "wte.weight", weights.norm(prefix + "ln_f", x, 1e-3));
   }
 };
 
