@@ -136,11 +136,12 @@ Plan make_plan(const Product& p, int threads) {
   return plan;
 }
 
-// The threads at work on one product all run this loop: they meet at barriers, and each takes the next block
-// of C as soon as it is free.
+// The threads at work on one product all run this loop and meet at barriers. Each has blocks of C of its own,
+// whose rows it is likely to have in its cache: other ops give it the same rows. Who is done helps the others.
 struct Team {
   real* packed_b;
-  std::atomic<Index> next[2] = {0, 0};  // the first block that nobody has taken, in even and in odd rounds
+  // Of each thread's blocks the first that nobody has taken, in even and in odd rounds.
+  std::atomic<Index> next[2][most_threads] = {};
 };
 void large(const Product& p, const Plan& plan, Team& team, int thread, int threads) {
   const auto barrier = [&] {
@@ -163,8 +164,7 @@ void large(const Product& p, const Plan& plan, Team& team, int thread, int threa
         barrier();
       }
       const Index chunks = pieces(n, plan.chunk_n), count = pieces(p.m(), plan.block_m) * chunks;
-      Index task;
-      while ((task = team.next[round % 2].fetch_add(1, std::memory_order_relaxed)) < count) {
+      const auto multiply = [&](Index task) {
         const Index i = task / chunks * plan.block_m, j = jc + task % chunks * plan.chunk_n;
         const Range rows = {i, std::min(i + plan.block_m, p.m())};
         const Range columns = {j, std::min(j + plan.chunk_n, jc + n)};
@@ -176,10 +176,17 @@ void large(const Product& p, const Plan& plan, Team& team, int thread, int threa
                          .alpha = p.options.alpha,
                          .bias = last && p.options.bias ? p.options.bias + j : nullptr});
         if (last) finish(p, rows, columns);
+      };
+      for (int turn = 0; turn < threads; ++turn) {
+        const int owner = (thread + turn) % threads;
+        const Index begin = count * owner / threads, end = count * (owner + 1) / threads;
+        Index taken;
+        while ((taken = team.next[round % 2][owner].fetch_add(1, std::memory_order_relaxed)) < end - begin)
+          multiply(begin + taken);
       }
       if (last && jc + n == p.n()) return;  // the end of the parallel region is a barrier too
       barrier();
-      if (thread == 0) team.next[round % 2] = 0;  // used again after another barrier
+      team.next[round % 2][thread] = 0;  // used again after another barrier
     }
   }
 }
