@@ -137,7 +137,7 @@ Plan make_plan(const Product& p, int threads) {
 }
 
 // The threads at work on one product all run this loop and meet at barriers. Each has blocks of C of its own,
-// whose rows it is likely to have in its cache: other ops give it the same rows. Who is done helps the others.
+// whose rows are likely to be in its cache: other ops give it the same ones. Who is done helps the others.
 struct Team {
   real* packed_b;
   // Of each thread's blocks the first that nobody has taken, in even and in odd rounds.

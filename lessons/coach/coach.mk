@@ -13,10 +13,10 @@ LEARNER_COMPILE  := $(CXX) $(call precompiled,exercise.hpp) $(LEARNER_FLAGS) -c 
 LEARNER_LINK     := $(CXX) $(SANITIZE) -fsanitize=undefined -Wl,-rpath,$(G) -L$(G)
 LEARNER_LIBS     := -lgrading -lfmt
 
-GRADED_OBJECTS := $(patsubst %,$(G)/%.o,core/numbers core/plain core/kernels core/kernels.baseline nn/numbers optim/schedule) \
-                  $(patsubst %,$(G)/lessons/coach/%.o,answering crash examine facts grader input_facts judge \
-                    length_facts part_facts position_facts run_answers sandbox self_check show source value verdict wire) \
-                  $(G)/lessons/mine/table.o
+GRADED_OBJECTS := $(patsubst %,$(G)/%.o,core/numbers core/plain core/kernels core/kernels.baseline nn/numbers \
+                    optim/schedule coach lessons/mine/table)
+GRADED_COACH   := answering crash examine facts grader input_facts judge length_facts part_facts position_facts \
+                  run_answers sandbox self_check show source value verdict wire
 EXERCISES      := $(notdir $(patsubst %/exercise.hpp,%,$(sort $(wildcard lessons/*_*/exercise.hpp))))
 GRADERS        := $(EXERCISES:%=$(G)/tests/exercises/%_test.o)
 GRADING        := $(G)/libgrading.so $(GRADERS) $(EXERCISES:%=$(G)/exercise/%)
@@ -33,9 +33,10 @@ $(G)/core/kernels.baseline.o: build/parts/core/kernels/all.cpp
 	@mkdir -p $(@D)
 	$(CXX) -MMD -MP $(GRADED_CXXFLAGS) $(COLD) $(SANITIZE) -DATTN_TARGET=baseline -c $< -o $@
 
-$(G)/lessons/coach/%.o: lessons/coach/%.cpp $(if $(GCC),| $(G)/standard.hpp.gch)
+$(G)/coach.o: lessons/coach/coach.mk $(if $(GCC),| $(G)/standard.hpp.gch)
 	@mkdir -p $(@D)
-	$(CXX) -MMD -MP $(call precompiled,standard.hpp) $(GRADED_CXXFLAGS) $(COLD) -c $< -o $@
+	@printf '#include "lessons/coach/%s.cpp"\n' $(GRADED_COACH) >$(G)/coach.cpp
+	$(CXX) -MMD -MP $(call precompiled,standard.hpp) $(GRADED_CXXFLAGS) $(COLD) -c $(G)/coach.cpp -o $@
 
 # -D_GLIBCXX_ASSERTIONS: a wrong answer that leaves a container ends the self-check with a message, not by luck.
 GRADER_FLAGS := $(GRADED_CXXFLAGS) -D_GLIBCXX_ASSERTIONS -I$(G) -O0

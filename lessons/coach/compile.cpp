@@ -33,7 +33,7 @@ std::string excerpt(const std::string& output) {
 }
 
 // Why a compiler that did not finish was stopped; "" if it finished.
-std::string stopped(const Ended& ended) {
+std::string stopped(const FinishedRun& ended) {
   const int code = WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : 128 + WTERMSIG(ended.status);
   const auto said = [&](const char* words) { return ended.printed.find(words) != std::string::npos; };
   if (ended.late || code == 128 + SIGXCPU || code == 128 + SIGKILL || said("CPU time limit") ||
@@ -96,14 +96,15 @@ Compiled compile(const Lesson& lesson, const std::string& answer, const Workshop
   const auto shell = [](const std::string& command) {
     return run_limited({"/bin/sh", "-c", command}, compiler_limits);
   };
-  const Ended compiled = shell(fmt::format(COACH_COMPILE " -DEXERCISE='\"{}\"' -o {}", answer, object));
+  const FinishedRun compiled = shell(fmt::format(COACH_COMPILE " -DEXERCISE='\"{}\"' -o {}", answer, object));
   if (compiled.interrupted) return {.interrupted = true, .program = "", .said = ""};
   if (!compiled.good()) {
     std::string said = stopped(compiled);
     if (said.empty()) said = first_message(compiled.printed, answer, "error");
     return {.program = "", .said = said.empty() ? excerpt(compiled.printed) : said};
   }
-  const Ended linked = shell(fmt::format(COACH_LINK " {} {} " COACH_LIBS " -o {}", object, test, program));
+  const FinishedRun linked =
+      shell(fmt::format(COACH_LINK " {} {} " COACH_LIBS " -o {}", object, test, program));
   if (linked.interrupted) return {.interrupted = true, .program = "", .said = ""};
   if (!linked.good()) {
     std::string said = missing_function(lesson, answer, linked.printed);

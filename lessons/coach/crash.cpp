@@ -73,7 +73,8 @@ std::string undefined_behaviour(std::string said) {
 
 }  // namespace
 
-Outcome crash(const Ended& ended, const std::string& report, const Limits& limits, const std::string& file) {
+Outcome crash(const FinishedRun& ended, const std::string& report, const Limits& limits,
+              const std::string& file) {
   // The standard library and a sanitizer that has not been told where to report speak last, on stderr.
   constexpr std::size_t tail = 1 << 14;
   const std::size_t skipped = ended.printed.size() - std::min(ended.printed.size(), tail);

@@ -8,7 +8,8 @@
 namespace coach {
 
 // Why the program ended before it had answered. `report` is what the sanitizers wrote, `file` the learner's.
-Outcome crash(const Ended& ended, const std::string& report, const Limits& limits, const std::string& file);
+Outcome crash(const FinishedRun& ended, const std::string& report, const Limits& limits,
+              const std::string& file);
 
 // What the function itself printed: all but the lines of a sanitizer or of the standard library.
 std::string own_output(const std::string& printed);

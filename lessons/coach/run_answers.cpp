@@ -47,7 +47,7 @@ Answers run_answers(const std::string& program, Request request, Index count) {
   for (int crashes = 0; request.from < request.until && crashes < most_crashes; ++crashes) {
     std::vector<std::string> command = request.words();
     command.insert(command.begin(), program);
-    const Ended ended = run_limited(command, answer_limits, 2);
+    const FinishedRun ended = run_limited(command, answer_limits, 2);
     if (std::ssize(answers.printed) < most_printed) answers.printed += own_output(ended.printed);
     const Frames frames = read_frames(ended.channels[0], request, answers.outcomes);
     if (frames.complete && ended.good()) break;

@@ -25,7 +25,7 @@
 namespace coach {
 namespace {
 
-constexpr std::size_t most_printed = 1 << 20, most_on_channel = 64 << 20;
+constexpr std::size_t most_kept = 1 << 20, most_on_channel = 64 << 20;
 
 void limit(int resource, rlim_t soft, rlim_t hard) {
   rlimit now{};
@@ -124,7 +124,7 @@ void refuse_children() {
 
 }  // namespace
 
-Ended run_limited(const std::vector<std::string>& command, const Limits& limits, int channels) {
+FinishedRun run_limited(const std::vector<std::string>& command, const Limits& limits, int channels) {
   std::vector<pollfd> ends;
   std::vector<int> outputs;
   for (int i = 0; i <= channels; ++i) {
@@ -143,7 +143,7 @@ Ended run_limited(const std::vector<std::string>& command, const Limits& limits,
 
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::seconds(limits.wall_seconds);
-  Ended ended;
+  FinishedRun ended;
   ended.channels.resize(std::size_t(channels));
   // A descendant that holds a pipe open does not hold us up: once the program is gone, only what is there
   // already is read.
@@ -162,7 +162,7 @@ Ended run_limited(const std::vector<std::string>& command, const Limits& limits,
       char block[1 << 16];
       const ssize_t count = read(ends[i].fd, block, sizeof block);
       std::string& text = i == 0 ? ended.printed : ended.channels[i - 1];
-      if (count > 0 && text.size() < (i == 0 ? most_printed : most_on_channel))
+      if (count > 0 && text.size() < (i == 0 ? most_kept : most_on_channel))
         text.append(block, std::size_t(count));
       if (count <= 0) close(std::exchange(ends[i].fd, -1));
     }

@@ -21,7 +21,7 @@ struct Limits {
   bool may_start_processes = false;
 };
 
-struct Ended {
+struct FinishedRun {
   int status = 0;            // as waitpid tells it
   bool late = false;         // it was stopped because its time on the clock was over
   bool interrupted = false;  // by a signal to us
@@ -32,9 +32,9 @@ struct Ended {
 };
 
 // Descriptors that the program finds open, beside 0 (empty), 1 and 2: what it writes there comes back in
-// `Ended::channels`. They are far from 3, 4, …, which programs take for their own.
+// `FinishedRun::channels`. They are far from 3, 4, …, which programs take for their own.
 constexpr int first_channel = 200;
 
-Ended run_limited(const std::vector<std::string>& command, const Limits& limits, int channels = 0);
+FinishedRun run_limited(const std::vector<std::string>& command, const Limits& limits, int channels = 0);
 
 }  // namespace coach

@@ -8,11 +8,10 @@
 
 namespace coach {
 
-using Kind = Part::Kind;
+using PartKind = Part::Kind;
 
 namespace {
 
-constexpr int margin = 6;
 constexpr Index most_matrices = 6, most_rows = 12, most_columns = 12, most_entries = 24, most_inline = 16,
                 most_numbers = 1000;
 
@@ -43,7 +42,7 @@ std::string entries(const Part& part, Index most) {
   const std::vector<std::string> texts = texts_of(part);
   std::vector<std::string> items;
   for (Index i = 0; i < std::ssize(texts); ++i)
-    if (part.kind != Kind::pairs)
+    if (part.kind != PartKind::pairs)
       items.push_back(texts[i]);
     else if (i % 2)
       items.push_back("(" + texts[i - 1] + ", " + texts[i] + ")");
@@ -102,21 +101,21 @@ Value texts_together(const Value& value) {
   Value out;
   std::string list;  // the one that the last part belongs to
   for (const Part& part : value) {
-    const bool element = part.kind == Kind::text && part.name.ends_with(']');
+    const bool element = part.kind == PartKind::text && part.name.ends_with(']');
     const std::string owner = element ? part.name.substr(0, part.name.rfind('[')) : "";
     if (!element)
       out.push_back(part);
     else if (owner == list)
       out.back().text.insert(out.back().text.size() - 1, " " + quoted(part.text));
     else
-      out.push_back({.name = owner, .kind = Kind::opaque, .text = "[" + quoted(part.text) + "]"});
+      out.push_back({.name = owner, .kind = PartKind::opaque, .text = "[" + quoted(part.text) + "]"});
     list = owner;
   }
   return out;
 }
 
 std::string labelled(const std::string& label, const Part& part) {
-  const bool sized = part.kind == Kind::tensor && (part.shape.size() > 1 || part.numbers.empty());
+  const bool sized = part.kind == PartKind::tensor && (part.shape.size() > 1 || part.numbers.empty());
   const std::string head = fmt::format("{:{}}{} {}= ", "", margin, label, sized ? size_text(part) + " " : "");
   return head + show(part, int(head.size())) + "\n";
 }
@@ -131,22 +130,22 @@ std::string number_text(double number, bool exact) {
 
 std::string size_text(const Part& part) {
   switch (part.kind) {
-    case Kind::number:
-    case Kind::truth:
+    case PartKind::number:
+    case PartKind::truth:
       return "a number";
-    case Kind::list:
-    case Kind::pairs:
-    case Kind::parts:
+    case PartKind::list:
+    case PartKind::pairs:
+    case PartKind::parts:
       return fmt::format("length {}", part.shape[0]);
-    case Kind::pair:
+    case PartKind::pair:
       return "a pair";
-    case Kind::shape:
+    case PartKind::shape:
       return fmt::format("rank {}", part.shape[0]);
-    case Kind::text:
+    case PartKind::text:
       return "text";
-    case Kind::opaque:
+    case PartKind::opaque:
       return part.text;
-    case Kind::tensor:
+    case PartKind::tensor:
       break;
   }
   return part.shape.empty() ? "a scalar" : fmt::format("({})", fmt::join(part.shape, ","));
@@ -163,24 +162,24 @@ std::string index_text(const Part& part, Index element) {
 
 std::string show(const Part& part, int indent) {
   switch (part.kind) {
-    case Kind::number:
+    case PartKind::number:
       return number_text(part.numbers[0], part.exact);
-    case Kind::truth:
+    case PartKind::truth:
       return part.numbers[0] != 0 ? "true" : "false";
-    case Kind::list:
-    case Kind::pairs:
+    case PartKind::list:
+    case PartKind::pairs:
       return entries(part, most_entries);
-    case Kind::pair:
+    case PartKind::pair:
       return fmt::format("({})", fmt::join(texts_of(part), ", "));
-    case Kind::shape:
+    case PartKind::shape:
       return fmt::format("({})", fmt::join(texts_of(part), ","));
-    case Kind::text:
+    case PartKind::text:
       return quoted(part.text);
-    case Kind::parts:
+    case PartKind::parts:
       return part.shape[0] == 0 ? "[]" : fmt::format("a list of {}", part.shape[0]);
-    case Kind::opaque:
+    case PartKind::opaque:
       return part.text;
-    case Kind::tensor:
+    case PartKind::tensor:
       break;
   }
   return show_tensor(part, indent);
@@ -189,10 +188,10 @@ std::string show(const Part& part, int indent) {
 std::string show_inline(const Value& value) {
   std::vector<std::string> texts;
   for (const Part& part : value) {
-    if (part.kind == Kind::tensor && std::ssize(part.numbers) <= most_inline && !part.numbers.empty()) {
+    if (part.kind == PartKind::tensor && std::ssize(part.numbers) <= most_inline && !part.numbers.empty()) {
       Index at = 0;
       texts.push_back(nested(part, texts_of(part), 0, at));
-    } else if (part.kind == Kind::tensor) {
+    } else if (part.kind == PartKind::tensor) {
       texts.push_back("a tensor " + size_text(part));
     } else {
       texts.push_back(show(part, 0));
@@ -211,7 +210,7 @@ std::string listing(const std::string& label, const Value& value) {
     if (small) out += open == owner ? ", " : fmt::format("{:{}}{}{}: ", "", margin, label, owner);
     if (small)
       out += part.name.substr(dot + 1) + " = " + show(part, 0);
-    else if (part.kind != Kind::parts || part.shape[0] == 0)
+    else if (part.kind != PartKind::parts || part.shape[0] == 0)
       out += labelled(label + part.name, part);
     open = owner;
   }

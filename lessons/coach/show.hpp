@@ -5,6 +5,8 @@
 
 namespace coach {
 
+constexpr int margin = 6;  // columns before what is shown
+
 std::string number_text(double number, bool exact);       // "0.25", "NaN", never "-0"
 std::string size_text(const Part& part);                  // "(2,3)" of a tensor, "length 3" of a list
 std::string index_text(const Part& part, Index element);  // "(0,2)"

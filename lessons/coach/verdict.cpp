@@ -57,7 +57,7 @@ std::string wrapped(const std::string& text, int indent) {
 
 namespace {
 
-constexpr int margin = 6, most_printed_lines = 12;
+constexpr int most_printed_lines = 12;
 constexpr Index most_calls_shown = 8;
 
 std::string named(const std::string& whose, const Value& value) {
