@@ -17,8 +17,8 @@ CPPFLAGS := -I. -MMD -MP
 CXXFLAGS := -std=c++20 -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic -fopenmp \
             -ffunction-sections -fdata-sections
 GCC      := $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),,yes)
-# g++ 12 takes "a" + std::string for overlapping memory: not ours, and not true.
-CXXFLAGS += $(if $(GCC),-Wno-restrict)
+# g++ 12 takes "a" + std::string for overlapping memory, and a vector in a list for one without: not ours, and not true.
+CXXFLAGS += $(if $(GCC),-Wno-restrict -Wno-free-nonheap-object)
 comma    := ,
 # A program gets the functions that it calls, and need not be linked with what the others would call.
 LDLIBS   := $(if $(filter Darwin,$(shell uname)),-dead_strip,-Wl$(comma)--gc-sections) -lfmt -lutf8proc
