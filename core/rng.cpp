@@ -11,8 +11,8 @@ namespace {
 
 using Words = std::array<std::uint32_t, 4>;
 
-// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): ten rounds of multiply, swap and xor turn the number of
-// a block into four words of random bits.
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): ten rounds of multiply, swap and xor turn the number
+// of a block into four words of random bits.
 Words philox_block(std::uint64_t key, std::uint64_t number) {
   std::uint32_t x0 = std::uint32_t(number), x1 = std::uint32_t(number >> 32), x2 = 0, x3 = 0;
   std::uint32_t k0 = std::uint32_t(key), k1 = std::uint32_t(key >> 32);
