@@ -126,6 +126,7 @@ LESSON_NUMBERS := $(foreach l,$(LESSON_NAMES),$(firstword $(subst _, ,$(l))))
 include lessons/coach/coach.mk
 include lessons/mine/mine.mk
 include notebooks_cpp/press/press.mk
+include notebooks_cpp/check/check.mk
 include notebooks_cpp/kernel/kernel.mk
 include notebooks_cpp/live/live.mk
 

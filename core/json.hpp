@@ -3,13 +3,14 @@
 //   json_object({{"kind", "claim"}, {"holds", true}, {"losses", losses}}).text
 //   if (Index id = 0; parse_json(text)["model"]["unk_id"].to(id)) …
 //
-// Reading is left to nlohmann-json, whose header takes longer to compile than a lesson:
-// only json.cpp sees it.
+// Reading is left to nlohmann-json, whose header takes longer to compile than a lesson. So of the
+// library only json.cpp sees it.
 #pragma once
 
 #include <fmt/core.h>  // format
 
 #include <concepts>               // integral
+#include <cstddef>                // nullptr_t
 #include <cstdint>                // uint64_t
 #include <map>                    // map
 #include <memory>                 // shared_ptr
@@ -19,7 +20,7 @@
 #include <utility>                // pair
 #include <vector>                 // vector
 
-#include "core/shape.hpp"  // Index
+#include "core/index.hpp"
 
 namespace attn {
 

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using StringPairs = std::vector<std::pair<std::string, std::string>>;
 
-JsonValue read_json(const fs::path& file) {
+JsonValue object_in(const fs::path& file) {
   const JsonValue value = parse_json(read_file(file));
   if (!value.is_object()) fail("{}: not a JSON object", file.string());
   return value;
@@ -101,7 +101,7 @@ bool mentions_byte_level(const JsonValue& part) {
 }
 
 std::unique_ptr<Tokenizer> from_tokenizer_json(const fs::path& file) {
-  const JsonValue all = read_json(file), model = all["model"], vocabulary = model["vocab"];
+  const JsonValue all = object_in(file), model = all["model"], vocabulary = model["vocab"];
   std::string type;
   model["type"].to(type);
 
@@ -170,7 +170,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder) {
     StringPairs merges;
     for (const std::string& line : lines_of(folder / "merges.txt"))
       if (!line.empty() && !line.starts_with("#version")) merges.push_back(merge_of(line));
-    return make_byte_level(pieces_of(read_json(folder / "vocab.json")), {"<|endoftext|>"}, merges);
+    return make_byte_level(pieces_of(object_in(folder / "vocab.json")), {"<|endoftext|>"}, merges);
   }
   if (has("vocab.txt")) {
     Pieces pieces;
@@ -181,7 +181,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder) {
     }
     const fs::path settings = folder / "tokenizer_config.json";
     bool lower = true;
-    if (fs::exists(settings)) read_json(settings)["do_lower_case"].to(lower);
+    if (fs::exists(settings)) object_in(settings)["do_lower_case"].to(lower);
     return word_piece(std::move(pieces), lower);
   }
   fail("{}: there is no tokenizer in it: tokenizer.json, or vocab.json with merges.txt, or vocab.txt",

@@ -34,14 +34,3 @@ book: build/packages.ok  ## make pages of lessons, exercises and annotated sourc
 	@$(MAKE) build/press $(NOT_RUN:%=$(B)/lessons/%)
 	@for lesson in $(NOT_RUN); do $(B)/lessons/$$lesson </dev/null || exit 1; done
 	@build/press book && echo "The book: out/book/index.html"
-
-# --- the pages, looked at in a browser: see notebooks_cpp/check/check_pages.hpp ---
-build/check_pages: $(call objects,notebooks_cpp/check/check_pages_main.cpp)
-	$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
-
-.PHONY: check-pages
-check-pages: build/packages.ok  ## open every page in a headless Chromium: links, errors, width; pictures go to out/pages
-	@[ -n "$$CHROMIUM" ] || { command -v chromium || command -v chromium-browser || command -v google-chrome; } \
-	  >/dev/null || sh .ci/packages chromium chromium-sandbox
-	@$(MAKE) build/check_pages
-	@build/check_pages $(ARGS)
