@@ -4,7 +4,7 @@
 
 #include <algorithm>  // max, min
 #include <array>      // array
-#include <cmath>      // fabs, sqrt
+#include <cmath>      // cos, fabs, log, sqrt
 #include <cstdlib>    // abs
 #include <limits>     // numeric_limits
 #include <vector>     // vector
@@ -76,6 +76,29 @@ TEST_CASE("the dropout of every kernel set reads the same stream, half a word ea
           CHECK(wrong == 0);
           CHECK(kept[n] == 42);  // and nothing beyond the end
         }
+  }
+}
+
+TEST_CASE("numbers are made of the next words of the stream, within a block and across two") {
+  for (std::uint64_t start = 0; start < 8; ++start) {
+    CAPTURE(start);
+    const auto at_start = [&] {
+      Rng rng(9);
+      rng.counter = start;
+      return rng;
+    };
+    const auto word = [&](std::uint64_t i) { return std::uint64_t{philox(9, start + i)}; };
+    const auto fraction = [&](std::uint64_t i) {
+      return double((word(i) >> 5) << 26 | word(i + 1) >> 6) * 0x1p-53;
+    };
+    Rng whole = at_start(), uniform = at_start(), normal = at_start();
+    CHECK(whole.bits64() == (word(0) << 32 | word(1)));
+    CHECK(uniform.uniform() == fraction(0));
+    CHECK(normal.normal() ==
+          doctest::Approx(std::sqrt(-2 * std::log(1 - fraction(0))) * std::cos(2 * M_PI * fraction(2))));
+    CHECK(whole.counter == start + 2);
+    CHECK(uniform.counter == start + 2);
+    CHECK(normal.counter == start + 4);
   }
 }
 
