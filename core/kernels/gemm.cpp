@@ -7,9 +7,10 @@ namespace attn::ATTN_TARGET {
 namespace {
 
 // Note [Reading ahead]
-// A transposed A is read across its rows: a few elements of each, far apart in memory, which no CPU foresees.
-// So each tile also asks for a cache line of each row to the right of this block, which the next block needs:
-// it moves into the second-level cache while there is time.
+// A block's part of A is some pieces of rows, far apart in memory, which no CPU foresees. So each tile also
+// asks for a piece of the next block of rows, which moves into the second-level cache while there is time: of
+// a transposed A, a cache line of each of its rows as stored, to the right of this block; else all of one
+// row, another one in each panel of columns.
 constexpr Index line = 64 / sizeof(real);  // elements in a cache line
 
 // What a tile works on: alpha, add and bias are those of GemmOptions.
@@ -18,7 +19,7 @@ struct Tile {
   const real *a, *b;
   Index a_row, a_step;  // in A, from one row to the next and from one p to the next
   Index b_step;
-  const real* ahead;  // of the next block of a transposed A, in steps of ahead_step
+  const real* ahead;  // in the next block of A, in steps of ahead_step
   Index ahead_step;
   real* c;
   Index ldc;
@@ -110,7 +111,7 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
   t.k = k;
   t.a_row = a.matrix.transposed ? 1 : a.matrix.stride;
   t.a_step = a.matrix.transposed ? a.matrix.stride : 1;
-  t.ahead_step = a.matrix.transposed && !a.packed ? a.matrix.stride : 0;
+  t.ahead_step = a.packed ? 0 : t.a_step;
   t.ldc = c.stride;
   t.alpha = options.alpha;
   t.add = options.accumulate;
@@ -127,7 +128,8 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
       rows = next_tile(c.rows - i, most);
       t.a = a_data + i * (a.packed ? k : t.a_row);
       if (a.packed) t.a_step = rows;
-      t.ahead = t.ahead_step > 0 ? a_data + c.rows + i / tile_m * line : t.a;
+      t.ahead = a.matrix.transposed ? a_data + c.rows + i / tile_m * line
+                                    : t.a + (c.rows + j / tile_n % tile_m) * t.a_row;
       t.c = c.data + i * c.stride + j;
       functions[rows - 1](t);
     }
