@@ -111,7 +111,7 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
   t.k = k;
   t.a_row = a.matrix.transposed ? 1 : a.matrix.stride;
   t.a_step = a.matrix.transposed ? a.matrix.stride : 1;
-  t.ahead_step = a.packed ? 0 : t.a_step;
+  t.ahead_step = a.packed || a.matrix.stride < 512 ? 0 : t.a_step;
   t.ldc = c.stride;
   t.alpha = options.alpha;
   t.add = options.accumulate;
@@ -128,8 +128,9 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
       rows = next_tile(c.rows - i, most);
       t.a = a_data + i * (a.packed ? k : t.a_row);
       if (a.packed) t.a_step = rows;
-      t.ahead = a.matrix.transposed ? a_data + c.rows + i / tile_m * line
-                                    : t.a + (c.rows + j / tile_n % tile_m) * t.a_row;
+      t.ahead = t.ahead_step == 0     ? t.a
+                : a.matrix.transposed ? a_data + c.rows + i / tile_m * line
+                                      : t.a + (c.rows + j / tile_n % tile_m) * t.a_row;
       t.c = c.data + i * c.stride + j;
       functions[rows - 1](t);
     }
