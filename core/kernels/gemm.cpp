@@ -11,7 +11,6 @@ namespace {
 // asks for a piece of the next block of rows, which moves into the second-level cache while there is time: of
 // a transposed A, a cache line of each of its rows as stored, to the right of this block; else all of one
 // row, another one in each panel of columns.
-constexpr Index line = 64 / sizeof(real);  // elements in a cache line
 
 // What a tile works on: alpha, add and bias are those of GemmOptions.
 struct Tile {

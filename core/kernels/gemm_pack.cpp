@@ -14,6 +14,7 @@ void pack_rows(const ConstMatrix& b, real* out) {
     const Index width = min(group, b.cols - j);
     for (Index p = 0; p < b.rows; ++p) {
       const real* from = b.data + p * b.stride + j;
+      for (Index w = 0; w < width; w += line) __builtin_prefetch(from + 8 * b.stride + w);
       for (Index w = 0; w < width; w += tile_n) {
         real* to = out + (j + w) * b.rows + p * tile_n;
         for (Index v = 0; v < tile_n; v += lanes) {
@@ -48,7 +49,11 @@ void pack_columns(const ConstMatrix& b, bool wide, real* out) {
     for (Index j = 0; j < columns; j += lanes) {
       for (Index p = 0; p < k; p += lanes) {
         vec x[lanes];
-        load_square(b.data + (first + j) * b.stride + p, b.stride, columns - j, k - p, x);
+        const real* from = b.data + (first + j) * b.stride + p;
+        if (first + columns < b.cols) {  // the next panel: short pieces of rows, which no CPU foresees
+          for (Index i = 0; i < lanes; ++i) __builtin_prefetch(from + (columns + i) * b.stride, 0, 2);
+        }
+        load_square(from, b.stride, columns - j, k - p, x);
         transpose_square(x);
         real* to = out + first * k + p * stride + j;
         if (k - p >= lanes) {
@@ -73,7 +78,7 @@ void pack_a(const ConstMatrix& a, real* out) {
   for (Index first = 0; first < k; first += depth) {
     const Index end = min(k, first + depth);
     for (Index p = end; p < min(k, end + depth); ++p) {
-      for (Index i = 0; i < m; i += 64 / Index(sizeof(real))) __builtin_prefetch(a.data + p * a.stride + i);
+      for (Index i = 0; i < m; i += line) __builtin_prefetch(a.data + p * a.stride + i);
     }
     for (Index i = 0, rows; i < m; i += rows) {
       rows = next_tile(m - i, tile_m);

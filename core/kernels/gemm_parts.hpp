@@ -12,6 +12,8 @@ namespace attn::ATTN_TARGET {
 constexpr Index tile_m = 6, tile_v = vector_bytes == 64 ? 4 : 2;
 constexpr Index tile_n = tile_v * lanes;
 
+constexpr Index line = 64 / Index(sizeof(real));  // elements in a cache line
+
 // The rows of the next tile, at most `most`, when `left` rows are left; the last two tiles share what
 // remains: 8 rows are 4 + 4, not 6 + 2.
 ATTN_INLINE Index next_tile(Index left, Index most) {
