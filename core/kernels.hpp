@@ -64,6 +64,9 @@ struct MathKernels {
   // need not draw it again. Any split of a range into calls gives the same mask.
   void (*dropout)(Index n, const Dropout& dropout, const real* x, real* y);
   void (*dropout_backward)(Index n, real scale, const real* y, const real* dy, GradTarget dx);
+  // The same of relu(x). No mask is looked for in y: what is not positive has no gradient either way.
+  void (*relu_dropout)(Index n, const Dropout& dropout, const real* x, real* y);
+  void (*relu_dropout_backward)(Index n, real scale, const real* y, const real* dy, GradTarget dx);
   // `steps` rounds of multiply-adds that wait for nothing: the ceiling that products are held against.
   // Returns how many FLOP that was.
   double (*burn)(Index steps);

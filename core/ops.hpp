@@ -164,6 +164,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, real 
 Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon = real(1e-5));
 // Zeroes each element with probability p and scales the others by 1/(1-p), so that the mean stays.
 Tensor dropout(const Tensor& x, real p, Rng& rng);
+Tensor relu_dropout(const Tensor& x, real p, Rng& rng);  // dropout(relu(x)), in one pass each way
 
 // Loss (core/ops_loss.cpp).
 struct CrossEntropyOptions {

@@ -56,11 +56,11 @@ struct Context {
   const AttentionProbe* probe = nullptr;
   ResidualStream* stream = nullptr;  // where to record the residual stream; null: nowhere
 
-  Tensor drop(const Tensor& x, real p) const {
-    if (!training || p == 0) return x;
-    if (!rng) fail("dropout: training needs a random generator in its context");
-    return dropout(x, p, *rng);
+  bool drops(real p) const {
+    if (training && p != 0 && !rng) fail("dropout: training needs a random generator in its context");
+    return training && p != 0;
   }
+  Tensor drop(const Tensor& x, real p) const { return drops(p) ? dropout(x, p, *rng) : x; }
 };
 
 }  // namespace attn

@@ -30,6 +30,8 @@ struct FeedForward {
     return kind.gated ? gate(x, kind.activation) * first(x) : first(x, kind.activation);
   }
   Tensor operator()(const Tensor& x, const Context& context = {}) const {  // (B, T, C) -> (B, T, C)
+    const bool plain_relu = kind.activation == Activation::relu && !kind.gated;
+    if (plain_relu && context.drops(dropout)) return second(relu_dropout(first(x), dropout, *context.rng));
     return second(context.drop(hidden(x), dropout));
   }
 

@@ -81,7 +81,8 @@ typedef std::uint16_t draws_per_vec __attribute__((vector_size(lanes * 2)));
 typedef draws_per_vec unaligned_draws __attribute__((aligned(2), may_alias));
 
 // Random words are made some blocks at a time on the stack, from the block that the position lies in.
-void dropout(Index n, const Dropout& dropout, const real* x, real* y) {
+template <class F>
+void dropout_of(Index n, const Dropout& dropout, const real* x, real* y) {
   constexpr Index most = 384;
   static_assert(most % (3 * philox_words) == 0);
   alignas(64) std::uint32_t words[most + lanes];  // the last vector may be read beyond the words
@@ -97,8 +98,8 @@ void dropout(Index n, const Dropout& dropout, const real* x, real* y) {
     over(count, [&](Index i, auto part) {
       const draws_per_vec bits = *reinterpret_cast<const unaligned_draws*>(draws + 2 * i);
       const ivec low = __builtin_convertvector(bits, uvec) < threshold;
-      part.store(y + first + i,
-                 select(low, -vec{}, part.load(x + first + i) * scale + real(0)));  // -0 + 0 = 0
+      const vec kept = F().value(part.load(x + first + i)) * scale + real(0);  // -0 + 0 = 0
+      part.store(y + first + i, select(low, -vec{}, kept));
     });
   }
 }
@@ -106,6 +107,14 @@ void dropout_backward(Index n, real scale, const real* y, const real* dy, GradTa
   into(dx, [&](auto put) {
     over(n, [&](Index i, auto part) {
       put(i, part, select(dropped(part.load(y + i)), vec{}, part.load(dy + i) * scale));
+    });
+  });
+}
+
+void relu_dropout_backward(Index n, real scale, const real* y, const real* dy, GradTarget dx) {
+  into(dx, [&](auto put) {
+    over(n, [&](Index i, auto part) {
+      put(i, part, select(part.load(y + i) <= real(0), vec{}, part.load(dy + i) * scale));
     });
   });
 }
@@ -141,8 +150,10 @@ MathKernels math_kernels() {
           .sum = sum,
           .dot = dot,
           .max = largest,
-          .dropout = dropout,
+          .dropout = dropout_of<Identity>,
           .dropout_backward = dropout_backward,
+          .relu_dropout = dropout_of<Relu>,
+          .relu_dropout_backward = relu_dropout_backward,
           .burn = burn};
 }
 
