@@ -88,16 +88,18 @@ Dropout draw_dropout(double p, Index n, Rng& rng) {
 }
 
 // y = dropout(x) or dropout(relu(x)).
-static Tensor drop(const char* op, bool relu, const Tensor& x, real p, Rng& rng) {
+static Tensor drop(const char* op, bool rectify, const Tensor& x, real p, Rng& rng) {
+  if (!(p >= 0 && p <= 1)) fail("{}: {} is not a probability", op, p);
   const Index n = x.numel();
+  if (p == 0) return rectify ? relu(x) : x;
   const Dropout all = draw_dropout(p, n, rng);
   const Tensor y = empty(x.shape());
-  const auto apply = relu ? kernels().relu_dropout : kernels().dropout;
+  const auto apply = rectify ? kernels().relu_dropout : kernels().dropout;
   parallel_for(n, elementwise_grain, [&](Index begin, Index end) {
     apply(end - begin, all.from(begin), x.data() + begin, y.data() + begin);
   });
-  return record(y, op, {x}, [x, relu, scale = all.scale](const Tensor& y) {
-    const auto apply = relu ? kernels().relu_dropout_backward : kernels().dropout_backward;
+  return record(y, op, {x}, [x, rectify, scale = all.scale](const Tensor& y) {
+    const auto apply = rectify ? kernels().relu_dropout_backward : kernels().dropout_backward;
     const GradTarget dx = grad_target_over(y, x);
     parallel_for(y.numel(), elementwise_grain, [&](Index begin, Index end) {
       apply(end - begin, scale, y.data() + begin, grad_data(y) + begin, dx.from(begin));
@@ -105,14 +107,7 @@ static Tensor drop(const char* op, bool relu, const Tensor& x, real p, Rng& rng)
   });
 }
 
-Tensor dropout(const Tensor& x, real p, Rng& rng) {
-  if (!(p >= 0 && p <= 1)) fail("dropout: {} is not a probability", p);
-  return p == 0 ? x : drop("dropout", false, x, p, rng);
-}
-
-Tensor relu_dropout(const Tensor& x, real p, Rng& rng) {
-  if (!(p >= 0 && p <= 1)) fail("relu_dropout: {} is not a probability", p);
-  return p == 0 ? relu(x) : drop("relu_dropout", true, x, p, rng);
-}
+Tensor dropout(const Tensor& x, real p, Rng& rng) { return drop("dropout", false, x, p, rng); }
+Tensor relu_dropout(const Tensor& x, real p, Rng& rng) { return drop("relu_dropout", true, x, p, rng); }
 
 }  // namespace attn
