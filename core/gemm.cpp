@@ -22,6 +22,9 @@ constexpr Index shared_work = 1'000'000;
 constexpr Index shared_reads = 100'000;
 // The largest pieces into which a product is cut: rows of C in a block, columns of B packed at a time.
 constexpr Index max_block_m = 48, max_block_n = 1024;
+// How much of k is a slice that is read where it lies, while the next one is on its way: see make_plan.
+constexpr Index slice_k = 128;
+constexpr Index line = 64 / Index(sizeof(real));  // elements in a cache line
 
 // Memory for packed panels: one piece per thread and operand, kept for the next product.
 class Buffer {
@@ -108,27 +111,33 @@ void few_rows(const Product& p, bool shared) {
 void small(const Product& p, const real* packed_b = nullptr) {
   const bool wide = p.B.transposed || !packed_b;
   if (p.B.transposed && !packed_b) packed_b = pack(p.B, buffer_b.at_least(packed_size(p.k(), p.n()))).packed;
-  kernels().gemm->multiply({p.A}, {p.B, packed_b, wide}, p.C, p.options);
+  Ahead nothing{};
+  kernels().gemm->multiply({p.A}, {p.B, packed_b, wide}, p.C, p.options, nothing);
   finish(p, {0, p.m()}, {0, p.n()});
 }
 
 // How a large product is cut. The five loops, from outside: columns of B (block_n); slices of k (block_k),
 // for which all threads together pack B; blocks of C; and in `multiply`, the columns and the rows of tiles.
 struct Plan {
-  bool pack_a, pack_b;
+  bool thin_slices, pack_a, pack_b;
   Index block_m, block_n, block_k, chunk_n;
 };
 Plan make_plan(const Product& p, int threads) {
   const GemmKernels& kernel = *kernels().gemm;
   Plan plan;
+  // The gradient of a layer's weights, Aᵀ B with a long k, reads each element of both a few times only. If slices
+  // of them and C have room in the second-level cache, the next slice is asked for while this one is multiplied.
+  const Index step = p.m() + p.n();  // how many elements a step of k reads
+  plan.thin_slices = p.A.transposed && !p.B.transposed && p.k() * step > near_elements() &&
+                     2 * slice_k * step + p.m() * p.n() <= 4 * near_elements();
   // A copy must pay for itself: by being read often, and from nearer or in a better order than the original.
-  plan.pack_a = p.A.transposed && p.n() >= 8 * kernel.tile_n && p.k() * p.A.stride > 100'000;
-  const bool read_seldom = p.m() <= 128 && p.B.stride <= 1024, is_panel = p.B.stride == kernel.tile_n;
-  plan.pack_b = p.B.transposed || (p.A.transposed ? !is_panel && p.k() * p.n() > 8192
-                                                  : !read_seldom && p.k() * p.n() > near_elements());
+  plan.pack_a =
+      p.A.transposed && !plan.thin_slices && p.n() >= 8 * kernel.tile_n && p.k() * p.A.stride > 100'000;
+  const bool read_seldom = p.m() <= 8 * kernel.tile_n && p.B.stride <= 1024;
+  plan.pack_b = p.B.transposed || (!read_seldom && p.k() * p.n() > near_elements());
   plan.block_m = even_piece(p.m(), max_block_m, kernel.tile_m);
   plan.block_n = even_piece(p.n(), max_block_n, kernel.tile_n);
-  plan.block_k = even_piece(p.k(), kernel.block_k, 8);
+  plan.block_k = even_piece(p.k(), plan.thin_slices ? slice_k : kernel.block_k, 8);
   // A block of C is all columns of some rows, or fewer, so that there are enough blocks to keep all threads
   // busy to the end. But each block packs its A again.
   const Index rows = pieces(p.m(), plan.block_m), wanted = threads == 1 ? 1 : (plan.pack_a ? 2 : 8) * threads;
@@ -164,17 +173,32 @@ void large(const Product& p, const Plan& plan, Team& team, int thread, int threa
         barrier();
       }
       const Index chunks = pieces(n, plan.chunk_n), count = pieces(p.m(), plan.block_m) * chunks;
+      // See Note [Reading ahead]: the rows of A that will be this thread's, and all of B.
+      Ahead next_slice{};
+      if (plan.thin_slices && !last) {
+        const Index begin = count * thread / threads / chunks * plan.block_m;
+        const Index end = std::min(p.m(), pieces(count * (thread + 1) / threads, chunks) * plan.block_m);
+        next_slice.parts[0] = {p.A.at(begin, slice.end), p.A.stride, line, pieces(end - begin, line)};
+        next_slice.parts[1] = {p.B.at(slice.end, jc), p.B.stride, line, pieces(n, line)};
+      }
       const auto multiply = [&](Index task) {
         const Index i = task / chunks * plan.block_m, j = jc + task % chunks * plan.chunk_n;
         const Range rows = {i, std::min(i + plan.block_m, p.m())};
         const Range columns = {j, std::min(j + plan.chunk_n, jc + n)};
         const ConstMatrix A = p.A.part(rows, slice), B = p.B.part(slice, columns);
+        Ahead next_rows{};
+        const Index follow = std::min(plan.block_m, p.m() - rows.end);
+        if (p.A.transposed)
+          next_rows.parts[0] = {A.at(A.rows, 0), p.A.stride, line, plan.pack_a ? 0 : pieces(follow, line)};
+        else if (p.A.stride >= 512)
+          next_rows.parts[0] = {A.at(A.rows, 0), 1, p.A.stride, follow};
         if (plan.pack_a) kernel.pack_a(A, packed_a);
         const real* packed_b = plan.pack_b ? team.packed_b + (j - jc) * k : nullptr;
         kernel.multiply({A, packed_a}, {B, packed_b}, p.C.part(rows, columns),
                         {.accumulate = p.options.accumulate || pc > 0,
                          .alpha = p.options.alpha,
-                         .bias = last && p.options.bias ? p.options.bias + j : nullptr});
+                         .bias = last && p.options.bias ? p.options.bias + j : nullptr},
+                        plan.thin_slices ? next_slice : next_rows);
         if (last) finish(p, rows, columns);
       };
       for (int turn = 0; turn < threads; ++turn) {

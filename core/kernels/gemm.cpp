@@ -7,10 +7,9 @@ namespace attn::ATTN_TARGET {
 namespace {
 
 // Note [Reading ahead]
-// A block's part of A is some pieces of rows, far apart in memory, which no CPU foresees. So each tile also
-// asks for a piece of the next block of rows, which moves into the second-level cache while there is time: of
-// a transposed A, a cache line of each of its rows as stored, to the right of this block; else all of one
-// row, another one in each panel of columns.
+// What a product reads next often lies in rows far apart, which no CPU foresees. So in each step a tile also
+// asks for an element of what comes after its block, or of the next slice of k; with it the whole cache line
+// moves into the second-level cache, while there is time.
 
 // What a tile works on: alpha, add and bias are those of GemmOptions.
 struct Tile {
@@ -18,7 +17,7 @@ struct Tile {
   const real *a, *b;
   Index a_row, a_step;  // in A, from one row to the next and from one p to the next
   Index b_step;
-  const real* ahead;  // in the next block of A, in steps of ahead_step
+  const real* ahead;  // to be read soon, in steps of ahead_step
   Index ahead_step;
   real* c;
   Index ldc;
@@ -103,14 +102,26 @@ constexpr TileTable make_table(std::integer_sequence<int, V...>, std::integer_se
 constexpr TileTable tile_table =
     make_table(std::make_integer_sequence<int, tile_v + 1>(), std::make_integer_sequence<int, tile_m>());
 
-void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const GemmOptions& options) {
+// The next piece for a tile to ask for; if there is none, the first element that it reads anyway.
+ATTN_INLINE void ask_ahead(Ahead& ahead, Tile& t) {
+  t.ahead = t.a;
+  t.ahead_step = 0;
+  Ahead::Part& part = ahead.parts[ahead.parts[0].pieces == 0];
+  if (part.pieces == 0) return;
+  t.ahead = part.data;
+  t.ahead_step = part.step;
+  part.data += part.stride;
+  --part.pieces;
+}
+
+void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const GemmOptions& options,
+              Ahead& ahead) {
   const real* a_data = a.packed ? a.packed : a.matrix.data;
   const Index k = a.matrix.cols;
   Tile t;
   t.k = k;
   t.a_row = a.matrix.transposed ? 1 : a.matrix.stride;
   t.a_step = a.matrix.transposed ? a.matrix.stride : 1;
-  t.ahead_step = a.packed || a.matrix.stride < 512 ? 0 : t.a_step;
   t.ldc = c.stride;
   t.alpha = options.alpha;
   t.add = options.accumulate;
@@ -127,9 +138,7 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
       rows = next_tile(c.rows - i, most);
       t.a = a_data + i * (a.packed ? k : t.a_row);
       if (a.packed) t.a_step = rows;
-      t.ahead = t.ahead_step == 0     ? t.a
-                : a.matrix.transposed ? a_data + c.rows + i / tile_m * line
-                                      : t.a + (c.rows + j / tile_n % tile_m) * t.a_row;
+      ask_ahead(ahead, t);
       t.c = c.data + i * c.stride + j;
       functions[rows - 1](t);
     }

@@ -16,6 +16,15 @@ struct GemmOperand {
   bool wide = false;  // of B: its last panel may be wider by up to a vector: 20 columns are one tile, not two
 };
 
+// What will be read soon, in pieces of as many elements as a tile has steps, `step` apart; from one piece to
+// the next it is `stride`. See Note [Reading ahead] in core/kernels/gemm.cpp.
+struct Ahead {
+  struct Part {
+    const real* data;
+    Index step, stride, pieces;
+  } parts[2];
+};
+
 // C = alpha A B + bias, or C += alpha A B; the activation is left to the caller. C is never transposed.
 using GemmKernel = void (*)(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c,
                             const GemmOptions& options);
@@ -23,7 +32,8 @@ using GemmKernel = void (*)(const ConstMatrix& a, const ConstMatrix& b, const Ma
 struct GemmKernels {
   Index tile_m, tile_n;
   Index block_k;  // how much of k at a time: a tile's part of B should stay in a near cache
-  void (*multiply)(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const GemmOptions& options);
+  void (*multiply)(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const GemmOptions& options,
+                   Ahead& ahead);
 
   // A transposed A, tile by tile: m * k elements. (An A that is not transposed needs no copy.)
   void (*pack_a)(const ConstMatrix& a, real* out);
