@@ -15,6 +15,9 @@
 // P = exp(S - m) / l, and then
 //   dV = Pᵀ dO,   dP = dO Vᵀ,   dS = P (dP - δ) with δ = Σ_d dO O,   dQ = scale dS K,   dK = scale dSᵀ Q.
 // δ is what softmax's own Σ_j P_j dP_j comes to, because O = P V.
+//
+// Where all of a head is one tile, as in short sentences, its weights are few. The forward keeps them, and
+// the backward has nothing to recompute.
 #include "core/ops.hpp"
 
 #include <algorithm>  // clamp, copy, fill, max, min
@@ -42,6 +45,10 @@ struct Attention {
   Attention(const Tensor& queries, const Tensor& keys, const Tensor& values, const AttentionOptions& options);
 
   Index tile_stride() const { return (std::min(S, key_tile) + 15) / 16 * 16; }
+  // Whether a head is one tile, and its weights not more than twice as many as its queries' numbers.
+  bool one_tile() const {
+    return T <= query_tile && 0 < S && S <= key_tile && S == room && tile_stride() <= 2 * D;
+  }
   Index padded_S() const { return (S + 15) / 16 * 16; }
 
   // The keys that query t of batch b sees: one range, whatever the mask. The last query is aligned
@@ -127,6 +134,7 @@ struct Tile {
   Index rows() const { return queries.end - queries.begin; }
   Index columns() const { return keys.end - keys.begin; }
   Index first_row() const { return (b * call.H + h) * call.T + queries.begin; }  // among those of all heads
+  bool first_of_group() const { return h % (call.H / call.kv_heads) == 0; }  // of heads that share their keys
   Index bias_offset(Index t) const {
     return b * call.bias_batch_step + h * call.bias_head_step + t * call.S + keys.begin;
   }
@@ -190,7 +198,7 @@ struct Tile {
   // Calls body(tile) for the tiles of these queries, with all the keys that they see.
   template <class Body>
   void for_each_key_tile(const Body& body) const {
-    const Range all = call.visible(b, queries);
+    const Range all = call.one_tile() ? Range{0, call.S} : call.visible(b, queries);
     for (Index begin = all.begin / key_tile * key_tile; begin < all.end; begin += key_tile)
       body(Tile{call, b, h, queries, {begin, std::min(begin + key_tile, call.S)}});
   }
@@ -225,51 +233,71 @@ Index unit_grain(const Attention& call, Index units) {
   return 1 + 100000 / (work + 1);
 }
 
-// Of every query, m and 1 / l: see Note [Online softmax]. For one that sees no key, 0 and 0.
-struct Statistics {
-  real *max, *scale;
+// What the forward leaves for the backward: of every query m and 1 / l, which are 0 and 0 for one that sees
+// no key (Note [Online softmax]); or the weights, if a head is one tile.
+struct Kept {
+  Tensor max, scale, weights;
+
+  explicit Kept(const Attention& call) {
+    if (call.one_tile()) {
+      weights = empty({call.B * call.H * call.T, call.tile_stride()});
+    } else {
+      max = empty({call.B * call.H * call.T});
+      scale = empty(max.shape());
+    }
+  }
+  real* weights_of(const Tile& tile) const {
+    return weights ? weights.data() + tile.first_row() * tile.call.tile_stride() : nullptr;
+  }
 };
 
-void attend(const Attention& call, Index b, Index h, real* out, const Statistics& statistics) {
+void attend(const Attention& call, Index b, Index h, real* out, const Kept& kept) {
   const Index size = query_tile * call.tile_stride(), keys_size = PackedKeys::size(call);
   Scratch<real> buffers(size + query_tile * call.D + 2 * keys_size);
   real *q_copy = buffers.data() + size, *keys = q_copy + query_tile * call.D;
   const Tile head{call, b, h, {0, call.T}};
   const PackedKeys Kt(head, call.k.data(), true, keys), V(head, call.v.data(), false, keys + keys_size);
-  real max[query_tile], sum[query_tile], rescale[query_tile];
+  real max[query_tile], sum[query_tile], rescale[query_tile], scale[query_tile];
   Range seen[query_tile];
+  const auto invert_sums = [&](Index rows) {
+    for (Index r = 0; r < rows; ++r) scale[r] = sum[r] == 0 ? 0 : 1 / sum[r];
+  };
   for (Index begin = 0; begin < call.T; begin += query_tile) {
     const Tile rows{call, b, h, {begin, std::min(begin + query_tile, call.T)}};
     const Matrix O = rows.of_queries(out);
     const ConstMatrix Q = rows.of_queries(call.q.data(), q_copy);
+    real* const weights = kept.weights_of(rows);
     bool first = true;
     rows.for_each_key_tile([&](const Tile& tile) {
-      const Matrix P = tile.scores(Q, Kt[tile], buffers.data());
+      const Matrix P = tile.scores(Q, Kt[tile], weights ? weights : buffers.data());
       kernels().online_softmax(tile.seen(P, seen), first, {max, sum, rescale});
-      tile.drop(P, P.data);
+      if (weights) {
+        invert_sums(P.rows);
+        kernels().scale_rows(P.rows, P.cols, scale, P.data, P.stride);
+      }
+      const Matrix used = tile.drop(P, buffers.data());
       if (!first) kernels().scale_rows(O.rows, O.cols, rescale, O.data, O.stride);
-      gemm(P, V[tile], O, {.accumulate = !first});  // O += P V
+      gemm(used, V[tile], O, {.accumulate = !first});  // O += P V
       first = false;
     });
     if (first) std::fill(sum, sum + O.rows, real{0});
-    real *m = statistics.max + rows.first_row(), *scale = statistics.scale + rows.first_row();
-    for (Index r = 0; r < O.rows; ++r) {
-      const bool blind = sum[r] == 0;  // this query sees no key
-      if (blind) std::fill(O.at(r, 0), O.at(r, O.cols), real{0});
-      m[r] = blind ? 0 : max[r];
-      scale[r] = blind ? 0 : 1 / sum[r];
-    }
+    for (Index r = 0; r < O.rows; ++r)
+      if (sum[r] == 0) std::fill(O.at(r, 0), O.at(r, O.cols), real{0});  // this query sees no key
+    if (weights) continue;
+    invert_sums(O.rows);
     kernels().scale_rows(O.rows, O.cols, scale, O.data, O.stride);
+    std::copy(scale, scale + O.rows, kept.scale.data() + rows.first_row());
+    for (Index r = 0; r < O.rows; ++r) kept.max.data()[rows.first_row() + r] = sum[r] == 0 ? 0 : max[r];
   }
 }
 
-// What the forward left for the backward, and the gradients, null where none is wanted.
+// What the forward made, and the gradients: null where none is wanted.
 struct Result {
   const real *out, *d_out;
-  Statistics statistics;
+  const Kept& kept;
 };
 struct Gradients {
-  real *q, *k, *v, *bias;
+  GradTarget v, q, k, bias;
 };
 
 void attend_backward(const Attention& call, Index b, Index h, const Result& result,
@@ -287,22 +315,29 @@ void attend_backward(const Attention& call, Index b, Index h, const Result& resu
     const Tile rows{call, b, h, {begin, std::min(begin + query_tile, call.T)}};
     const ConstMatrix O = rows.of_queries(result.out), Q = rows.of_queries(call.q.data(), q_copy),
                       dO = rows.of_queries(result.d_out, d_out_copy);
-    kernels().dot_rows(O.rows, O.cols, {O.data, O.stride}, {dO.data, dO.stride}, delta);
+    real* const weights = result.kept.weights_of(rows);
+    if (!weights) kernels().dot_rows(O.rows, O.cols, {O.data, O.stride}, {dO.data, dO.stride}, delta);
     rows.for_each_key_tile([&](const Tile& tile) {
-      const Matrix P = tile.scores(Q, Kt[tile], buffers.data()), dS = tile.in(P.data + size);
-      kernels().recompute_weights(tile.seen(P, seen), result.statistics.max + tile.first_row(),
-                                  result.statistics.scale + tile.first_row());
-      const Matrix used = tile.drop(P, dS.data + size);
-      if (gradients.v) gemm(used.T(), dO, tile.of_keys(gradients.v), {.accumulate = true});  // dV = Pᵀ dO
-      if (!gradients.q && !gradients.k && !gradients.bias) return;
+      const Matrix P = weights ? tile.in(weights) : tile.scores(Q, Kt[tile], buffers.data());
+      if (!weights)
+        kernels().recompute_weights(tile.seen(P, seen), result.kept.max.data() + tile.first_row(),
+                                    result.kept.scale.data() + tile.first_row());
+      const Matrix dS = tile.in(buffers.data() + size), used = tile.drop(P, dS.data + size);
+      const bool shared = !tile.first_of_group();
+      if (const GradTarget dv = gradients.v; dv.data)  // dV = Pᵀ dO
+        gemm(used.T(), dO, tile.of_keys(dv.data), {.accumulate = dv.accumulate || shared});
+      if (!gradients.q.data && !gradients.k.data && !gradients.bias.data) return;
       gemm(dO, Vt[tile], dS);  // dP, which becomes dS = P (dP - δ), with dropout on dP
+      if (weights)
+        kernels().dot_rows(dS.rows, dS.cols, {used.data, used.stride}, {dS.data, dS.stride}, delta);
       kernels().scores_backward({dS.rows, dS.cols, dS.stride, dS.data, nullptr},
                                 {P.data, used.data, call.dropout.scale}, delta);
-      const GemmOptions scaled{.accumulate = true, .alpha = call.scale};
-      if (gradients.q) gemm(dS, K[tile], tile.of_queries(gradients.q), scaled);  // dQ = scale dS K
-      if (gradients.k) gemm(dS.T(), Q, tile.of_keys(gradients.k), scaled);       // dK = scale dSᵀ Q
-      for (Index r = 0; gradients.bias && r < dS.rows; ++r) {
-        real* to = gradients.bias + tile.bias_offset(tile.queries.begin + r);
+      if (const GradTarget dq = gradients.q; dq.data)  // dQ = scale dS K
+        gemm(dS, K[tile], tile.of_queries(dq.data), {.accumulate = dq.accumulate, .alpha = call.scale});
+      if (const GradTarget dk = gradients.k; dk.data)  // dK = scale dSᵀ Q
+        gemm(dS.T(), Q, tile.of_keys(dk.data), {.accumulate = dk.accumulate || shared, .alpha = call.scale});
+      for (Index r = 0; gradients.bias.data && r < dS.rows; ++r) {
+        real* to = gradients.bias.data + tile.bias_offset(tile.queries.begin + r);
         kernels().add(dS.cols, to, dS.at(r, 0), to);
       }
     });
@@ -313,21 +348,27 @@ void attend_backward(const Attention& call, Index b, Index h, const Result& resu
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   const Attention call(q, k, v, options);
-  const Tensor out = empty(q.shape()), maxima = empty({call.B, call.H, call.T}),
-               scales = empty(maxima.shape());
+  const Kept kept(call);
+  const Tensor out = empty(q.shape());
   const Index units = call.B * call.H;
   parallel_for(units, unit_grain(call, units), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i)
-      attend(call, i / call.H, i % call.H, out.data(), {maxima.data(), scales.data()});
+    for (Index i = begin; i < end; ++i) attend(call, i / call.H, i % call.H, out.data(), kept);
   });
 
-  return record(out, "attention", {q, k, v, call.mask.bias}, [call, maxima, scales](const Tensor& out) {
-    const Result result{out.data(), grad_data(out), {maxima.data(), scales.data()}};
-    const auto wanted = [](const Tensor& x) { return x && x.needs_grad() ? zeroed_grad(x) : nullptr; };
-    const Gradients gradients{wanted(call.q), wanted(call.k), wanted(call.v), wanted(call.mask.bias)};
+  return record(out, "attention", {q, k, v, call.mask.bias}, [call, kept](const Tensor& out) {
+    const Result result{out.data(), grad_data(out), kept};
+    // One tile writes each gradient, which may already be there; several tiles add to it.
+    const auto wanted = [](const Tensor& x, bool once) -> GradTarget {
+      if (!x || !x.needs_grad()) return {nullptr, false};
+      return once ? grad_target(x) : GradTarget{zeroed_grad(x), true};
+    };
+    // In the order in which they are written: two of them may be one.
+    const GradTarget dv = wanted(call.v, call.one_tile()), dq = wanted(call.q, call.one_tile()),
+                     dk = wanted(call.k, call.one_tile());
+    const Gradients gradients{dv, dq, dk, wanted(call.mask.bias, false)};
     // A unit owns every number it adds to: heads that share keys, and those that share a bias, stay together.
-    const bool shared_batch = gradients.bias && call.bias_batch_step == 0;
-    const bool shared_heads = gradients.bias && call.bias_head_step == 0;
+    const bool shared_batch = gradients.bias.data && call.bias_batch_step == 0;
+    const bool shared_heads = gradients.bias.data && call.bias_head_step == 0;
     const Index batches = shared_batch ? call.B : 1, groups = shared_heads ? call.kv_heads : 1;
     const Index heads = groups * (call.H / call.kv_heads);
     const Index across = call.H / heads, units = call.B / std::max<Index>(1, batches) * across;
