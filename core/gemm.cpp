@@ -22,7 +22,7 @@ constexpr Index shared_work = 1'000'000;
 constexpr Index shared_reads = 100'000;
 // The largest pieces into which a product is cut: rows of C in a block, columns of B packed at a time.
 constexpr Index max_block_m = 48, max_block_n = 1024;
-// How much of k is a slice that is read where it lies, while the next one is on its way: see make_plan.
+// How much of k is a slice that is read where it lies, while the next one is on its way.
 constexpr Index slice_k = 128;
 constexpr Index line = 64 / Index(sizeof(real));  // elements in a cache line
 
@@ -116,28 +116,84 @@ void small(const Product& p, const real* packed_b = nullptr) {
   finish(p, {0, p.m()}, {0, p.n()});
 }
 
+// Whether each element of B is read by few tiles, and from rows not too far apart: then it is read where it lies.
+bool reads_seldom(const Product& p) { return p.m() <= 8 * kernels().gemm->tile_n && p.B.stride <= 1024; }
+
+// Note [Many tokens]
+// The gradient of a layer's weights, Aᵀ B, is a small C summed over many rows of A and B, one for each token. Two
+// threads that share C would each read all of both, and half of that comes from the other's cache. So k is halved
+// instead, and each thread reads the rows that it made; the second half has a sum of its own, which is added last.
+// One thread does the same, so the bits are the same.
+//
+// In each half the sums go over slices of k. Where all is too much for the cache, the slices are thin, and the next
+// one is asked for while this one is multiplied (Note [Reading ahead] in core/kernels/gemm.cpp).
+bool has_many_tokens(const Product& p) {
+  const Index read = p.m() + p.n(), written = p.m() * p.n();  // for each step of k, and once
+  const GemmOptions& options = p.options;
+  return p.A.transposed && !p.B.transposed && reads_seldom(p) && p.k() >= 2 * slice_k &&
+         4 * written <= p.k() * read && 2 * slice_k * read + written <= 4 * near_elements() &&
+         !options.bias && options.activation == Activation::none && !options.before_activation;
+}
+
+// C (+)= the sum over these k, for some rows of C.
+void sum_tokens(const Product& p, const Range& tokens, const Range& rows, const Matrix& C, bool accumulate) {
+  const bool near = p.k() * (p.m() + p.n()) <= near_elements();
+  const Index length = tokens.end - tokens.begin;
+  const Index slice = even_piece(length, near ? kernels().gemm->block_k : slice_k, 8);
+  const Range columns = {0, p.n()};
+  for (Index begin = tokens.begin, end; begin < tokens.end; begin = end) {
+    end = std::min(begin + slice, tokens.end);
+    Ahead next{};
+    if (!near && end < tokens.end)
+      next = {{{p.A.at(rows.begin, end), p.A.stride, line, pieces(rows.end - rows.begin, line)},
+               {p.B.at(end, 0), p.B.stride, line, pieces(p.n(), line)}}};
+    kernels().gemm->multiply({p.A.part(rows, {begin, end})}, {p.B.part({begin, end}, columns)},
+                             C.part(rows, columns), {.accumulate = accumulate, .alpha = p.options.alpha},
+                             next);
+    accumulate = true;
+  }
+}
+
+void many_tokens(const Product& p, int threads) {
+  const Index middle = pieces(p.k(), 16) * 8, m = p.m(), n = p.n();
+  const Matrix second{buffer_b.at_least(m * n), m, n};
+  const Index groups = std::max(1, threads / 2);  // of rows of C: more threads share the two halves
+  const auto sum = [&](Index unit) {
+    const Index group = unit % groups;
+    const Range rows = {m * group / groups, m * (group + 1) / groups};
+    if (unit < groups)
+      sum_tokens(p, {0, middle}, rows, p.C, p.options.accumulate);
+    else
+      sum_tokens(p, {middle, p.k()}, rows, second, false);
+  };
+  const auto add = [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) kernels().add(n, p.C.at(i, 0), second.at(i, 0), p.C.at(i, 0));
+  };
+  if (threads == 1) return sum(0), sum(1), add(0, m);
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num(), count = omp_get_num_threads();
+    for (Index unit = thread; unit < 2 * groups; unit += count) sum(unit);
+#pragma omp barrier
+    add(m * thread / count, m * (thread + 1) / count);
+  }
+}
+
 // How a large product is cut. The five loops, from outside: columns of B (block_n); slices of k (block_k),
 // for which all threads together pack B; blocks of C; and in `multiply`, the columns and the rows of tiles.
 struct Plan {
-  bool thin_slices, pack_a, pack_b;
+  bool pack_a, pack_b;
   Index block_m, block_n, block_k, chunk_n;
 };
 Plan make_plan(const Product& p, int threads) {
   const GemmKernels& kernel = *kernels().gemm;
   Plan plan;
-  // The gradient of a layer's weights, Aᵀ B with a long k, reads each element of both a few times only. If slices
-  // of them and C have room in the second-level cache, the next slice is asked for while this one is multiplied.
-  const Index step = p.m() + p.n();  // how many elements a step of k reads
-  plan.thin_slices = p.A.transposed && !p.B.transposed && p.k() * step > near_elements() &&
-                     2 * slice_k * step + p.m() * p.n() <= 4 * near_elements();
   // A copy must pay for itself: by being read often, and from nearer or in a better order than the original.
-  plan.pack_a =
-      p.A.transposed && !plan.thin_slices && p.n() >= 8 * kernel.tile_n && p.k() * p.A.stride > 100'000;
-  const bool read_seldom = p.m() <= 8 * kernel.tile_n && p.B.stride <= 1024;
-  plan.pack_b = p.B.transposed || (!read_seldom && p.k() * p.n() > near_elements());
+  plan.pack_a = p.A.transposed && p.n() >= 8 * kernel.tile_n && p.k() * p.A.stride > 100'000;
+  plan.pack_b = p.B.transposed || (!reads_seldom(p) && p.k() * p.n() > near_elements());
   plan.block_m = even_piece(p.m(), max_block_m, kernel.tile_m);
   plan.block_n = even_piece(p.n(), max_block_n, kernel.tile_n);
-  plan.block_k = even_piece(p.k(), plan.thin_slices ? slice_k : kernel.block_k, 8);
+  plan.block_k = even_piece(p.k(), kernel.block_k, 8);
   // A block of C is all columns of some rows, or fewer, so that there are enough blocks to keep all threads
   // busy to the end. But each block packs its A again.
   const Index rows = pieces(p.m(), plan.block_m), wanted = threads == 1 ? 1 : (plan.pack_a ? 2 : 8) * threads;
@@ -159,6 +215,11 @@ void large(const Product& p, const Plan& plan, Team& team, int thread, int threa
   };
   const GemmKernels& kernel = *kernels().gemm;
   real* packed_a = plan.pack_a ? buffer_a.at_least(plan.block_m * plan.block_k) : nullptr;
+  // A small B is packed by each thread for itself: that is quicker than to wait for another's part of it.
+  const bool shares_b = plan.block_k * plan.block_n > 16384;
+  real* packed_b = !plan.pack_b ? nullptr
+                   : shares_b   ? team.packed_b
+                                : buffer_b.at_least(plan.block_k * plan.block_n);
   int round = 0;
   for (Index jc = 0; jc < p.n(); jc += plan.block_n) {
     const Index n = std::min(plan.block_n, p.n() - jc);
@@ -167,20 +228,12 @@ void large(const Product& p, const Plan& plan, Team& team, int thread, int threa
       const Index k = slice.end - slice.begin;
       const bool last = slice.end == p.k();
       if (plan.pack_b) {
-        const Index share = pieces(pieces(n, kernel.tile_n), threads) * kernel.tile_n;
-        const Index begin = std::min(n, thread * share), end = std::min(n, begin + share);
-        kernel.pack_b(p.B.part(slice, {jc + begin, jc + end}), false, team.packed_b + begin * k);
-        barrier();
+        const Index share = shares_b ? pieces(pieces(n, kernel.tile_n), threads) * kernel.tile_n : n;
+        const Index begin = shares_b ? std::min(n, thread * share) : 0, end = std::min(n, begin + share);
+        kernel.pack_b(p.B.part(slice, {jc + begin, jc + end}), false, packed_b + begin * k);
+        if (shares_b) barrier();
       }
       const Index chunks = pieces(n, plan.chunk_n), count = pieces(p.m(), plan.block_m) * chunks;
-      // See Note [Reading ahead]: the rows of A that will be this thread's, and all of B.
-      Ahead next_slice{};
-      if (plan.thin_slices && !last) {
-        const Index begin = count * thread / threads / chunks * plan.block_m;
-        const Index end = std::min(p.m(), pieces(count * (thread + 1) / threads, chunks) * plan.block_m);
-        next_slice.parts[0] = {p.A.at(begin, slice.end), p.A.stride, line, pieces(end - begin, line)};
-        next_slice.parts[1] = {p.B.at(slice.end, jc), p.B.stride, line, pieces(n, line)};
-      }
       const auto multiply = [&](Index task) {
         const Index i = task / chunks * plan.block_m, j = jc + task % chunks * plan.chunk_n;
         const Range rows = {i, std::min(i + plan.block_m, p.m())};
@@ -193,12 +246,12 @@ void large(const Product& p, const Plan& plan, Team& team, int thread, int threa
         else if (p.A.stride >= 512)
           next_rows.parts[0] = {A.at(A.rows, 0), 1, p.A.stride, follow};
         if (plan.pack_a) kernel.pack_a(A, packed_a);
-        const real* packed_b = plan.pack_b ? team.packed_b + (j - jc) * k : nullptr;
-        kernel.multiply({A, packed_a}, {B, packed_b}, p.C.part(rows, columns),
+        kernel.multiply({A, packed_a}, {B, packed_b ? packed_b + (j - jc) * k : nullptr},
+                        p.C.part(rows, columns),
                         {.accumulate = p.options.accumulate || pc > 0,
                          .alpha = p.options.alpha,
                          .bias = last && p.options.bias ? p.options.bias + j : nullptr},
-                        plan.thin_slices ? next_slice : next_rows);
+                        next_rows);
         if (last) finish(p, rows, columns);
       };
       for (int turn = 0; turn < threads; ++turn) {
@@ -234,6 +287,7 @@ void run(const Product& p, bool may_share) {
     return few_rows(p, shared || (can_share && p.n() * p.k() > shared_reads));
   if (work <= shared_work && p.k() <= kernel.block_k) return small(p);
 
+  if (has_many_tokens(p)) return many_tokens(p, shared ? thread_count() : 1);
   const Plan plan = make_plan(p, shared ? thread_count() : 1);
   Team team{plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr};
   if (!shared) return large(p, plan, team, 0, 1);
