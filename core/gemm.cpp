@@ -65,7 +65,7 @@ Index pieces(Index n, Index most) { return (n + most - 1) / most; }
 // The size of a piece when n is cut into the fewest of at most `most`, all alike, in multiples of `step`.
 Index even_piece(Index n, Index most, Index step) { return pieces(pieces(n, pieces(n, most)), step) * step; }
 
-// C = activation(alpha A B + bias), where A is (m, k), B is (k, n) and C (m, n) is not transposed.
+// C = dropout(activation(alpha A B + bias)), where A is (m, k), B is (k, n) and C (m, n) is not transposed.
 struct Product {
   const ConstMatrix &A, &B;
   const Matrix& C;
@@ -75,16 +75,28 @@ struct Product {
   Index k() const { return A.cols; }
 };
 
-// What remains to be done on a part of C whose sums are complete: the activation, while the part is in cache.
+// Whether C is more than alpha A B, added or not.
+bool has_epilogue(const GemmOptions& options) {
+  return options.activation != Activation::none || options.before_activation || options.dropout.threshold > 0;
+}
+
+// What remains to be done on a part of C whose sums are complete, activation and dropout, while it is in cache.
 void finish(const Product& p, Range rows, Range columns) {
   const GemmOptions& options = p.options;
-  if (options.activation == Activation::none && !options.before_activation) return;
+  if (!has_epilogue(options)) return;
+  const auto apply = [&](Index n, real* y) {
+    const Index first = y - p.C.data;
+    if (options.before_activation) std::copy(y, y + n, options.before_activation + first);
+    if (options.dropout.threshold > 0) {
+      const bool rectify = options.activation == Activation::relu;
+      (rectify ? kernels().relu_dropout : kernels().dropout)(n, options.dropout.from(first), y, y);
+    } else if (options.activation != Activation::none) {
+      kernels().activate(options.activation, n, y, y);
+    }
+  };
   const Index n = columns.end - columns.begin;
-  for (Index i = rows.begin; i < rows.end; ++i) {
-    real* y = p.C.at(i, columns.begin);
-    if (options.before_activation) std::copy(y, y + n, options.before_activation + (y - p.C.data));
-    if (options.activation != Activation::none) kernels().activate(options.activation, n, y, y);
-  }
+  if (n == p.C.stride) return apply((rows.end - rows.begin) * n, p.C.at(rows.begin, 0));
+  for (Index i = rows.begin; i < rows.end; ++i) apply(n, p.C.at(i, columns.begin));
 }
 
 void no_product(const Product& p) {
@@ -129,10 +141,9 @@ bool reads_seldom(const Product& p) { return p.m() <= 8 * kernels().gemm->tile_n
 // one is asked for while this one is multiplied (Note [Reading ahead] in core/kernels/gemm.cpp).
 bool has_many_tokens(const Product& p) {
   const Index read = p.m() + p.n(), written = p.m() * p.n();  // for each step of k, and once
-  const GemmOptions& options = p.options;
   return p.A.transposed && !p.B.transposed && reads_seldom(p) && p.k() >= 2 * slice_k &&
          4 * written <= p.k() * read && 2 * slice_k * read + written <= 4 * near_elements() &&
-         !options.bias && options.activation == Activation::none && !options.before_activation;
+         !p.options.bias && !has_epilogue(p.options);
 }
 
 // C (+)= the sum over these k, for some rows of C.

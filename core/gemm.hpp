@@ -66,13 +66,14 @@ struct MatricesOf {
 using Matrices = MatricesOf<real>;
 using ConstMatrices = MatricesOf<const real>;
 
-// C = activation(alpha A B + bias), or C += alpha A B.
+// C = dropout(activation(alpha A B + bias)), or C += alpha A B.
 struct GemmOptions {
   bool accumulate = false;  // add to C; then there is no bias and no activation
   real alpha = 1;
   const real* bias = nullptr;  // one for each column of C, which is not transposed then
   Activation activation = Activation::none;
   real* before_activation = nullptr;  // if given, alpha A B + bias is stored here too, laid out like C
+  Dropout dropout{};  // of the elements of C in the order in which they lie; after none or relu
 };
 
 void gemm(const ConstMatrix& A, const ConstMatrix& B, const Matrix& C, const GemmOptions& options = {});

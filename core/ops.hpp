@@ -123,9 +123,14 @@ enum class Transpose { none, first, second, both };
 // (..., m, k) x (..., k, n) -> (..., m, n); the leading axes broadcast. `Transpose::second` takes b as
 // (..., n, k), at no cost. Vectors as in PyTorch: (k) x (k, n) -> (n), (m, k) x (k) -> (m), (k) x (k) -> ().
 Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose = Transpose::none);
+// A dropout that an op does on its own result.
+struct Dropping {
+  real p = 0;
+  Rng* rng = nullptr;
+};
 // activation(x weightᵀ + bias) in one node; weight is (out, in), bias (out) or empty.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
-              Activation activation = Activation::none);
+              Activation activation = Activation::none, const Dropping& dropping = {});
 
 // Attention (core/ops_attention.cpp): softmax(q kᵀ · scale + bias) v for each head, in one node.
 
@@ -164,7 +169,6 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, real 
 Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon = real(1e-5));
 // Zeroes each element with probability p and scales the others by 1/(1-p), so that the mean stays.
 Tensor dropout(const Tensor& x, real p, Rng& rng);
-Tensor relu_dropout(const Tensor& x, real p, Rng& rng);  // dropout(relu(x)), in one pass each way
 
 // Loss (core/ops_loss.cpp).
 struct CrossEntropyOptions {

@@ -93,7 +93,11 @@ Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose) {
   });
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation,
+              const Dropping& dropping) {
+  if (dropping.p != 0 && !dropping.rng) fail("linear: dropout needs a random generator");
+  if (dropping.p != 0 && activation != Activation::none && activation != Activation::relu)
+    return dropout(linear(x, weight, bias, activation), dropping.p, *dropping.rng);
   if (x.rank() == 0 || weight.rank() != 2 || x.shape()[-1] != weight.shape()[1])
     fail("linear: x {} does not fit the weight {}, which is (out,in)", x.shape().str(), weight.shape().str());
   const Index out = weight.shape()[0], in = weight.shape()[1], rows = x.shape().with(-1, 1).numel();
@@ -103,23 +107,32 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
   // relu's derivative can be computed from its output; the others need their input.
   const bool keep_input = activation != Activation::none && activation != Activation::relu && grad_enabled();
   const Tensor before = keep_input ? empty(y.shape()) : Tensor();
+  const Dropout drop = dropping.p != 0 ? draw_dropout(dropping.p, rows * out, *dropping.rng) : Dropout{};
   gemm(ConstMatrix{x.data(), rows, in}, ConstMatrix{weight.data(), out, in}.T(), Matrix{y.data(), rows, out},
        {.bias = bias ? bias.data() : nullptr,
         .activation = activation,
-        .before_activation = keep_input ? before.data() : nullptr});
+        .before_activation = keep_input ? before.data() : nullptr,
+        .dropout = drop});
 
-  // Y = X Wᵀ + b, and an activation after it:  dX = dY W,  dW = dYᵀ X,  db = the sum of the rows of dY.
+  // Y = X Wᵀ + b, an activation and dropout after it:  dX = dY W,  dW = dYᵀ X,  db = the sum of the rows of dY.
   return record(y, "linear", {x, weight, bias}, [=](const Tensor& y) {
     const real* dy = grad_data(y);
-    const Index size = activation == Activation::none ? 0 : rows * out;
+    const bool drops = drop.threshold > 0;
+    const Index size = activation == Activation::none && !drops ? 0 : rows * out;
     real* own = own_grad(y);
     Scratch<real> scratch(own ? 0 : size);
     if (size > 0) {
       const real* inputs = before ? before.data() : y.data();
       real* to = own ? own : scratch.data();
+      const auto undo =
+          activation == Activation::relu ? kernels().relu_dropout_backward : kernels().dropout_backward;
       parallel_for(size, elementwise_grain, [&](Index begin, Index end) {
-        kernels().activate_backward(activation, end - begin, {inputs + begin, y.data() + begin},
-                                    grad_data(y) + begin, {to + begin, false});
+        const Index n = end - begin;
+        const Points at{inputs + begin, y.data() + begin};
+        if (drops)
+          undo(n, drop.scale, at.y, grad_data(y) + begin, {to + begin, false});
+        else
+          kernels().activate_backward(activation, n, at, grad_data(y) + begin, {to + begin, false});
       });
       dy = to;
     }

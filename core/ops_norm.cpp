@@ -79,6 +79,8 @@ Tensor rms_norm(const Tensor& x, const Tensor& gain, real epsilon) {
 }
 
 Dropout draw_dropout(double p, Index n, Rng& rng) {
+  if (!(p >= 0 && p <= 1)) fail("dropout: {} is not a probability", p);
+  if (p == 0) return {};
   constexpr std::uint32_t all = 1 << 16;
   const std::uint32_t dropped = std::uint32_t(std::lround(p * all));
   return {.threshold = dropped,
@@ -87,27 +89,20 @@ Dropout draw_dropout(double p, Index n, Rng& rng) {
           .position = 2 * rng.reserve((n + 1) / 2)};
 }
 
-// y = dropout(x) or dropout(relu(x)).
-static Tensor drop(const char* op, bool rectify, const Tensor& x, real p, Rng& rng) {
-  if (!(p >= 0 && p <= 1)) fail("{}: {} is not a probability", op, p);
+Tensor dropout(const Tensor& x, real p, Rng& rng) {
   const Index n = x.numel();
-  if (p == 0) return rectify ? relu(x) : x;
   const Dropout all = draw_dropout(p, n, rng);
+  if (p == 0) return x;
   const Tensor y = empty(x.shape());
-  const auto apply = rectify ? kernels().relu_dropout : kernels().dropout;
   parallel_for(n, elementwise_grain, [&](Index begin, Index end) {
-    apply(end - begin, all.from(begin), x.data() + begin, y.data() + begin);
+    kernels().dropout(end - begin, all.from(begin), x.data() + begin, y.data() + begin);
   });
-  return record(y, op, {x}, [x, rectify, scale = all.scale](const Tensor& y) {
-    const auto apply = rectify ? kernels().relu_dropout_backward : kernels().dropout_backward;
+  return record(y, "dropout", {x}, [x, scale = all.scale](const Tensor& y) {
     const GradTarget dx = grad_target_over(y, x);
     parallel_for(y.numel(), elementwise_grain, [&](Index begin, Index end) {
-      apply(end - begin, scale, y.data() + begin, grad_data(y) + begin, dx.from(begin));
+      kernels().dropout_backward(end - begin, scale, y.data() + begin, grad_data(y) + begin, dx.from(begin));
     });
   });
 }
-
-Tensor dropout(const Tensor& x, real p, Rng& rng) { return drop("dropout", false, x, p, rng); }
-Tensor relu_dropout(const Tensor& x, real p, Rng& rng) { return drop("relu_dropout", true, x, p, rng); }
 
 }  // namespace attn

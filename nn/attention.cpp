@@ -177,7 +177,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& in
                              .scale = scale,
                              .mask = mask,
                              .dropout = context.training ? dropout : 0,
-                             .rng = context.rng}));
+                             .rng = context.rng}),
+                  Activation::none, inputs.dropping);
 
   const Tensor k = slice(past.keys(), 1, 0, S), v = slice(past.values(), 1, 0, S);  // (B, S, kv)
   const Tensor bias = mask_bias(mask, q.size(0), q.size(1), S);
@@ -195,7 +196,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionInputs& in
     if (steps.weights.needs_grad()) steps.weights.retain_grad();
     context.maps->push_back({role.name, role.layer, steps.weights});
   }
-  return output(merge_heads(matmul(context.drop(steps.weights, dropout), steps.v)));
+  return output(merge_heads(matmul(context.drop(steps.weights, dropout), steps.v)), Activation::none,
+                inputs.dropping);
 }
 
 void MultiHeadAttention::parameters(ParameterList& list) const {

@@ -68,6 +68,7 @@ struct AttentionInputs {
   Tensor memory{};  // (B, S, C), for cross-attention only: where keys and values come from
   // Self-attention adds the keys and values of x to it. Cross-attention fills it from the memory once.
   KeyValueCache* cache = nullptr;
+  Dropping dropping{};  // of the result
 };
 
 // MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O,  head_i = Attention(Q W_Q,i , K W_K,i , V W_V,i)

@@ -56,11 +56,16 @@ struct Context {
   const AttentionProbe* probe = nullptr;
   ResidualStream* stream = nullptr;  // where to record the residual stream; null: nowhere
 
-  bool drops(real p) const {
-    if (training && p != 0 && !rng) fail("dropout: training needs a random generator in its context");
-    return training && p != 0;
+  // Dropout with probability p in training, none else: done by an op on its own result, or on x.
+  Dropping dropping(real p) const {
+    if (!training || p == 0) return {};
+    if (!rng) fail("dropout: training needs a random generator in its context");
+    return {p, rng};
   }
-  Tensor drop(const Tensor& x, real p) const { return drops(p) ? dropout(x, p, *rng) : x; }
+  Tensor drop(const Tensor& x, real p) const {
+    const Dropping now = dropping(p);
+    return now.p != 0 ? dropout(x, p, *rng) : x;
+  }
 };
 
 }  // namespace attn

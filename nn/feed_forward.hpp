@@ -26,13 +26,14 @@ struct FeedForward {
     if (kind.gated) gate = Linear(config.d_model, config.d_ff, rng, config.bias, config.initialization);
   }
 
-  Tensor hidden(const Tensor& x) const {  // (B, T, C) -> (B, T, d_ff): the neurons
-    return kind.gated ? gate(x, kind.activation) * first(x) : first(x, kind.activation);
+  Tensor hidden(const Tensor& x,
+                const Context& context = {}) const {  // (B, T, C) -> (B, T, d_ff): the neurons
+    if (!kind.gated) return first(x, kind.activation, context.dropping(dropout));
+    return context.drop(gate(x, kind.activation) * first(x), dropout);
   }
-  Tensor operator()(const Tensor& x, const Context& context = {}) const {  // (B, T, C) -> (B, T, C)
-    const bool plain_relu = kind.activation == Activation::relu && !kind.gated;
-    if (plain_relu && context.drops(dropout)) return second(relu_dropout(first(x), dropout, *context.rng));
-    return second(context.drop(hidden(x), dropout));
+  // (B, T, C) -> (B, T, C); the result is dropped, too, if one says so.
+  Tensor operator()(const Tensor& x, const Context& context = {}, const Dropping& dropping = {}) const {
+    return second(hidden(x, context), Activation::none, dropping);
   }
 
   void parameters(ParameterList& list) const {

@@ -22,9 +22,10 @@ struct Linear {
   Linear(Index in, Index out, Rng& rng, bool with_bias = true,
          Initialization initialization = Initialization::xavier);
 
-  // (..., in) -> (..., out), with the activation in the same node.
-  Tensor operator()(const Tensor& x, Activation activation = Activation::none) const {
-    return int8 ? linear(x, int8, bias, activation) : linear(x, weight, bias, activation);
+  // (..., in) -> (..., out), with the activation and the dropout in the same node.
+  Tensor operator()(const Tensor& x, Activation activation = Activation::none,
+                    const Dropping& dropping = {}) const {
+    return int8 ? linear(x, int8, bias, activation) : linear(x, weight, bias, activation, dropping);
   }
   void quantise();
   void parameters(ParameterList& list) const;

@@ -27,11 +27,11 @@ Block::Block(const TransformerConfig& config, BlockKind kind, Rng& rng, Index la
 }
 
 // A sublayer with a residual connection around it: the sum passes straight through the whole depth of the
-// model, and so does its gradient.
+// model, and so does its gradient. The sublayer drops its own result.
 template <class Sublayer>
 Tensor Block::residual(const char* name, const Tensor& x, const Norm& norm, const Context& context,
                        const Sublayer& sublayer) const {
-  const Tensor added = context.drop(sublayer(pre_norm ? norm(x) : x), dropout);
+  const Tensor added = sublayer(pre_norm ? norm(x) : x, context.dropping(dropout));
   const Tensor state = pre_norm ? x + added : norm(x + added);
   if (context.stream) context.stream->push_back({name, self.role.layer, added, state});
   return state;
@@ -39,19 +39,23 @@ Tensor Block::residual(const char* name, const Tensor& x, const Norm& norm, cons
 
 Tensor Block::operator()(const Tensor& input, const BlockInputs& inputs, const Context& context) const {
   DecoderCache::Layer* cache = inputs.cache;
-  Tensor x = residual(self.role.name, input, self_norm, context, [&](const Tensor& y) {
-    return self(y, {.mask = inputs.mask, .cache = cache ? &cache->self : nullptr}, context);
-  });
+  Tensor x =
+      residual(self.role.name, input, self_norm, context, [&](const Tensor& y, const Dropping& dropping) {
+        return self(y, {.mask = inputs.mask, .cache = cache ? &cache->self : nullptr, .dropping = dropping},
+                    context);
+      });
   if (kind == BlockKind::decoder)
-    x = residual(cross.role.name, x, cross_norm, context, [&](const Tensor& y) {
+    x = residual(cross.role.name, x, cross_norm, context, [&](const Tensor& y, const Dropping& dropping) {
       return cross(y,
                    {.mask = {.key_lengths = inputs.memory.lengths},
                     .memory = inputs.memory.states,
-                    .cache = cache ? &cache->cross : nullptr},
+                    .cache = cache ? &cache->cross : nullptr,
+                    .dropping = dropping},
                    context);
     });
-  return residual("feed_forward", x, feed_forward_norm, context,
-                  [&](const Tensor& y) { return feed_forward(y, context); });
+  return residual(
+      "feed_forward", x, feed_forward_norm, context,
+      [&](const Tensor& y, const Dropping& dropping) { return feed_forward(y, context, dropping); });
 }
 
 void Block::parameters(ParameterList& list) const {

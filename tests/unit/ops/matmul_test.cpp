@@ -3,6 +3,7 @@
 #include <array>  // array
 
 #include "tests/unit/gradcheck.hpp"
+#include "tests/unit/small_models.hpp"
 
 namespace attn {
 namespace {
@@ -130,6 +131,48 @@ TEST_CASE("linear is its composed twin: activation(x weightᵀ + bias)") {
       check_gradients([&](const auto& in) { return linear(in[0], in[1], in[2], f); }, {x, weight, bias});
       check_gradients([&](const auto& in) { return linear(in[0], in[1], {}, f); }, {x, weight});
     }
+}
+
+TEST_CASE(
+    "linear's dropout is that of dropout(linear(x)): the same mask, values and gradients, on any threads") {
+  // Narrow and wide, one row and many, in one piece and in several.
+  const std::vector<std::array<Index, 3>> sizes{{1, 3, 5}, {7, 17, 33}, {100, 64, 256}, {70, 40, 1100}};
+  for (const auto& [rows, in, out] : sizes)
+    for (const Activation f : {Activation::none, Activation::relu, Activation::gelu})
+      for (const real p : {real(0), real(1e-6), real(0.3), real(1)})
+        for (const int count : {1, 2, 4}) {
+          CAPTURE(rows);
+          CAPTURE(int(f));
+          CAPTURE(p);
+          const Threads threads(count);
+          const std::vector<Tensor> all{random_tensor({rows, in}, 1), random_tensor({out, in}, 2),
+                                        random_tensor({out}, 3)};
+          const Tensor weights = random_tensor({rows, out}, 4);  // so that gradients differ
+          Rng rng(5), same(5);
+          std::vector<Tensor> results[2];
+          for (const bool fused : {false, true}) {
+            std::vector<Tensor> x;
+            for (const Tensor& leaf : all) x.push_back(copy_of(leaf).requires_grad());
+            const Tensor y = fused ? linear(x[0], x[1], x[2], f, {p, &rng})
+                                   : dropout(linear(x[0], x[1], x[2], f), p, same);
+            backward(y, weights);
+            results[fused] = {y, x[0].grad(), x[1].grad(), x[2].grad()};
+          }
+          for (std::size_t i = 0; i < results[0].size(); ++i) CHECK(same_bits(results[1][i], results[0][i]));
+          CHECK(rng.bits() == same.bits());
+        }
+  for (const Activation f : {Activation::none, Activation::relu})
+    check_gradients(
+        [&](const auto& in) {
+          Rng rng(4);
+          return linear(in[0], in[1], in[2], f, {real(0.3), &rng});
+        },
+        {random_tensor({5, 3}, 1), random_tensor({17, 3}, 2), random_tensor({17}, 3)});
+  Rng rng(1);
+  CHECK_THROWS_WITH_AS(linear(ones({2}), ones({1, 2}), {}, Activation::none, {-1, &rng}),
+                       "dropout: -1 is not a probability", Error);
+  CHECK_THROWS_WITH_AS(linear(ones({2}), ones({1, 2}), {}, Activation::none, {real(0.5)}),
+                       "linear: dropout needs a random generator", Error);
 }
 
 }  // namespace

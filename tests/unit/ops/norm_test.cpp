@@ -115,30 +115,6 @@ TEST_CASE("dropout has the gradient of its mask") {
       {random_tensor({7, 9})});
 }
 
-TEST_CASE("relu_dropout is its composed twin: dropout(relu(x)), with the same mask and the same gradient") {
-  for (const Shape& shape : {Shape{1}, Shape{7}, Shape{17, 33}, Shape{3, 1000}})
-    for (const real p : {real(0), real(0.3), real(1)}) {
-      const Tensor one = random_tensor(shape, 1).requires_grad(),
-                   two = random_tensor(shape, 1).requires_grad();
-      const Tensor weights = random_tensor(shape, 2);  // so that gradients differ
-      Rng rng(5), same(5);
-      const Tensor fused = relu_dropout(one, p, rng), composed = dropout(relu(two), p, same);
-      CHECK(equal(fused, composed));
-      backward(sum(fused * weights));
-      backward(sum(composed * weights));
-      CHECK(equal(one.grad(), two.grad()));
-      CHECK(rng.bits() == same.bits());
-    }
-  check_gradients(
-      [](const auto& in) {
-        Rng rng(4);
-        return relu_dropout(in[0], real(0.3), rng);
-      },
-      {random_tensor({3, 17}, 3)});
-  Rng rng(1);
-  CHECK_THROWS_WITH_AS(relu_dropout(ones({2}), -1, rng), "relu_dropout: -1 is not a probability", Error);
-}
-
 TEST_CASE("dropout with probability 0 does nothing, with 1 it drops all, beyond it is refused") {
   Rng rng(1);
   const Tensor x = random_tensor({50});
