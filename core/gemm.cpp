@@ -80,7 +80,7 @@ bool has_epilogue(const GemmOptions& options) {
   return options.activation != Activation::none || options.before_activation || options.dropout.threshold > 0;
 }
 
-// What remains to be done on a part of C whose sums are complete, activation and dropout, while it is in cache.
+// What remains to be done on a part of C whose sums are complete, while it is in cache.
 void finish(const Product& p, Range rows, Range columns) {
   const GemmOptions& options = p.options;
   if (!has_epilogue(options)) return;
@@ -128,17 +128,17 @@ void small(const Product& p, const real* packed_b = nullptr) {
   finish(p, {0, p.m()}, {0, p.n()});
 }
 
-// Whether each element of B is read by few tiles, and from rows not too far apart: then it is read where it lies.
+// Whether few tiles read each element of B, from rows not too far apart: then it is read where it lies.
 bool reads_seldom(const Product& p) { return p.m() <= 8 * kernels().gemm->tile_n && p.B.stride <= 1024; }
 
 // Note [Many tokens]
-// The gradient of a layer's weights, Aᵀ B, is a small C summed over many rows of A and B, one for each token. Two
-// threads that share C would each read all of both, and half of that comes from the other's cache. So k is halved
-// instead, and each thread reads the rows that it made; the second half has a sum of its own, which is added last.
-// One thread does the same, so the bits are the same.
+// The gradient of a layer's weights is a small C summed over many rows of A and B, one for each token. Two
+// threads that share C would each read all of both, and half of that comes from the other's cache. So k is
+// halved instead, and each thread reads the rows that it made; the second half has a sum of its own, which is
+// added last. One thread does the same, so the bits are the same.
 //
-// In each half the sums go over slices of k. Where all is too much for the cache, the slices are thin, and the next
-// one is asked for while this one is multiplied (Note [Reading ahead] in core/kernels/gemm.cpp).
+// In each half the sums go over slices of k. Where all is too much for the cache, the slices are thin, and
+// the next one is asked for while this one is multiplied (Note [Reading ahead] in core/kernels/gemm.cpp).
 bool has_many_tokens(const Product& p) {
   const Index read = p.m() + p.n(), written = p.m() * p.n();  // for each step of k, and once
   return p.A.transposed && !p.B.transposed && reads_seldom(p) && p.k() >= 2 * slice_k &&

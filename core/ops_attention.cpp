@@ -47,7 +47,7 @@ struct Attention {
   Index tile_stride() const { return (std::min(S, key_tile) + 15) / 16 * 16; }
   // Whether a head is one tile, and its weights not more than twice as many as its queries' numbers.
   bool one_tile() const {
-    return T <= query_tile && 0 < S && S <= key_tile && S == room && tile_stride() <= 2 * D;
+    return 0 < T && T <= query_tile && 0 < S && S <= key_tile && S == room && tile_stride() <= 2 * D;
   }
   Index padded_S() const { return (S + 15) / 16 * 16; }
 
@@ -297,7 +297,8 @@ struct Result {
   const Kept& kept;
 };
 struct Gradients {
-  GradTarget v, q, k, bias;
+  GradTarget v, q, k,
+      bias;  // in the order in which they are written: one tensor may be all of the first three
 };
 
 void attend_backward(const Attention& call, Index b, Index h, const Result& result,
@@ -362,10 +363,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
       if (!x || !x.needs_grad()) return {nullptr, false};
       return once ? grad_target(x) : GradTarget{zeroed_grad(x), true};
     };
-    // In the order in which they are written: two of them may be one.
-    const GradTarget dv = wanted(call.v, call.one_tile()), dq = wanted(call.q, call.one_tile()),
-                     dk = wanted(call.k, call.one_tile());
-    const Gradients gradients{dv, dq, dk, wanted(call.mask.bias, false)};
+    const bool once = call.one_tile();
+    const Gradients gradients{wanted(call.v, once), wanted(call.q, once), wanted(call.k, once),
+                              wanted(call.mask.bias, false)};
     // A unit owns every number it adds to: heads that share keys, and those that share a bias, stay together.
     const bool shared_batch = gradients.bias.data && call.bias_batch_step == 0;
     const bool shared_heads = gradients.bias.data && call.bias_head_step == 0;

@@ -114,7 +114,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
         .before_activation = keep_input ? before.data() : nullptr,
         .dropout = drop});
 
-  // Y = X Wᵀ + b, an activation and dropout after it:  dX = dY W,  dW = dYᵀ X,  db = the sum of the rows of dY.
+  // Y = X Wᵀ + b, then activation and dropout:  dX = dY W,  dW = dYᵀ X,  db = the sum of the rows of dY.
   return record(y, "linear", {x, weight, bias}, [=](const Tensor& y) {
     const real* dy = grad_data(y);
     const bool drops = drop.threshold > 0;

@@ -26,8 +26,8 @@ struct FeedForward {
     if (kind.gated) gate = Linear(config.d_model, config.d_ff, rng, config.bias, config.initialization);
   }
 
-  Tensor hidden(const Tensor& x,
-                const Context& context = {}) const {  // (B, T, C) -> (B, T, d_ff): the neurons
+  // The neurons: (B, T, C) -> (B, T, d_ff).
+  Tensor hidden(const Tensor& x, const Context& context = {}) const {
     if (!kind.gated) return first(x, kind.activation, context.dropping(dropout));
     return context.drop(gate(x, kind.activation) * first(x), dropout);
   }

@@ -99,8 +99,8 @@ TEST_CASE("attention follows its definition under every mask") {
     }
 }
 
-// Tiles are 96 queries by 128 keys: these sizes lie on, before and behind their edges. Of the last two the first is
-// just so small that a head is one tile whose weights are kept.
+// Tiles are 96 queries by 128 keys: these sizes lie on, before and behind their edges. The last but one is
+// just so small that a head is one tile, whose weights are kept.
 TEST_CASE("attention is its composed twin, forward and backward, across tiles") {
   const Threads one(1);
   for (const Sizes& size :
@@ -127,7 +127,7 @@ TEST_CASE("attention is its composed twin, forward and backward, across tiles") 
     }
 }
 
-// Small enough that a head is one tile, whose weights the forward keeps for the backward; the others need more room.
+// Of the first the forward keeps the weights, since they are few; of the second the backward recomputes them.
 constexpr Sizes one_tile{3, 4, 4, 2, 8}, recomputed{3, 4, 2, 1, 3};
 
 TEST_CASE("attention has the gradient of its numbers, the bias included, under every mask") {
@@ -225,6 +225,13 @@ TEST_CASE("keys and values with room for more give the same bits and gradients, 
       for (int i = 0; i < 4; ++i) CHECK(same_bits(found[i], expected[i]));
     }
   }
+}
+
+TEST_CASE("keys that no query asks for get a gradient of 0") {
+  const Tensor k = random_tensor({2, 3, 16}, 1).requires_grad();
+  full(k.shape(), 7);  // what the memory held before must not matter
+  backward(sum(attention(zeros({2, 0, 16}).requires_grad(), k, k, {.heads = 2})));
+  for (const real value : k.grad().values()) CHECK(value == 0);
 }
 
 TEST_CASE("scores of any size neither overflow nor vanish") {
