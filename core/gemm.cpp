@@ -24,6 +24,9 @@ constexpr Index shared_reads = 100'000;
 constexpr Index max_block_m = 48, max_block_n = 1024;
 // How much of k is a slice that is read where it lies, while the next one is on its way.
 constexpr Index slice_k = 128;
+// What should be in the cache all the time. Where this decides on the order of a sum, it is not this machine's
+// size (near_elements), so that a browser has the same bits.
+constexpr Index few_elements = 1 << 16;
 constexpr Index line = 64 / Index(sizeof(real));  // elements in a cache line
 
 // Memory for packed panels: one piece per thread and operand, kept for the next product.
@@ -142,13 +145,13 @@ bool reads_seldom(const Product& p) { return p.m() <= 8 * kernels().gemm->tile_n
 bool has_many_tokens(const Product& p) {
   const Index read = p.m() + p.n(), written = p.m() * p.n();  // for each step of k, and once
   return p.A.transposed && !p.B.transposed && reads_seldom(p) && p.k() >= 2 * slice_k &&
-         4 * written <= p.k() * read && 2 * slice_k * read + written <= 4 * near_elements() &&
-         !p.options.bias && !has_epilogue(p.options);
+         4 * written <= p.k() * read && 2 * slice_k * read + written <= 4 * few_elements && !p.options.bias &&
+         !has_epilogue(p.options);
 }
 
 // C (+)= the sum over these k, for some rows of C.
 void sum_tokens(const Product& p, const Range& tokens, const Range& rows, const Matrix& C, bool accumulate) {
-  const bool near = p.k() * (p.m() + p.n()) <= near_elements();
+  const bool near = p.k() * (p.m() + p.n()) <= few_elements;
   const Index length = tokens.end - tokens.begin;
   const Index slice = even_piece(length, near ? kernels().gemm->block_k : slice_k, 8);
   const Range columns = {0, p.n()};
