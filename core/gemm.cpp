@@ -24,8 +24,8 @@ constexpr Index shared_reads = 100'000;
 constexpr Index max_block_m = 48, max_block_n = 1024;
 // How much of k is a slice that is read where it lies, while the next one is on its way.
 constexpr Index slice_k = 128;
-// What should be in the cache all the time. Where this decides on the order of a sum, it is not this machine's
-// size (near_elements), so that a browser has the same bits.
+// What should stay in the cache. Where this decides on the order of a sum it is not the size that the machine
+// tells (near_elements), so that a browser has the same bits.
 constexpr Index few_elements = 1 << 16;
 constexpr Index line = 64 / Index(sizeof(real));  // elements in a cache line
 
