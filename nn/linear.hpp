@@ -25,7 +25,9 @@ struct Linear {
   // (..., in) -> (..., out), with the activation and the dropout in the same node.
   Tensor operator()(const Tensor& x, Activation activation = Activation::none,
                     const Dropping& dropping = {}) const {
-    return int8 ? linear(x, int8, bias, activation) : linear(x, weight, bias, activation, dropping);
+    if (!int8) return linear(x, weight, bias, activation, dropping);
+    const Tensor y = linear(x, int8, bias, activation);
+    return dropping.p == 0 ? y : dropout(y, dropping.p, *dropping.rng);
   }
   void quantise();
   void parameters(ParameterList& list) const;

@@ -54,6 +54,17 @@ TEST_CASE("linear with int8 weights is linear with those weights as floats, for 
   use_kernels(current.c_str());
 }
 
+TEST_CASE("a quantised layer drops its result as one of floats does") {
+  const NoGrad no_grad;
+  Rng rng(4);
+  Linear layer(17, 33, rng);
+  const Tensor x = normal({5, 17}, rng);
+  layer.quantise();
+  Rng one(6), same(6);
+  CHECK(same_bits(layer(x, Activation::relu, {real(0.5), &one}),
+                  dropout(layer(x, Activation::relu), real(0.5), same)));
+}
+
 TEST_CASE("int8 products have the same bits on 1, 2 and 4 threads") {
   Rng rng(2);
   const Int8Matrix weight = quantise(normal({1000, 130}, rng));
