@@ -334,7 +334,7 @@ bench: build/packages.ok  ## compare with OpenBLAS, oneDNN, BLIS and libtorch; C
 bench-build: $(BENCHES)
 bench-peers:  ## install the libraries that bench compares with
 	@sh .ci/packages libopenblas-openmp-dev libdnnl-dev libblis-openmp-dev libtorch-dev
-	@rm -rf $(O)/tests/bench
+	@rm -rf $(O)/tests/bench $(BENCHES)
 
 # --- fuzzing: a moment of it in `make test`, for longer and under the sanitizers here ---
 FUZZ_SOURCES := $(wildcard tests/fuzz/*.cpp) $(patsubst %,lessons/coach/%.cpp,course source mistakes value wire) \
