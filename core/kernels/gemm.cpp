@@ -148,7 +148,7 @@ void multiply(const GemmOperand& a, const GemmOperand& b, const Matrix& c, const
 constexpr GemmKernels table = {
     .tile_m = tile_m,
     .tile_n = tile_n,
-    .block_k = lanes == 16 ? 384 : 256,
+    .block_k = lanes == 16 ? 512 : 256,
     .multiply = multiply,
     .pack_a = pack_a,
     .pack_b = pack_b,
