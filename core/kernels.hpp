@@ -109,11 +109,10 @@ struct RowKernels {
   // dx = scale * (softmax(x) - target), or 0.
   void (*cross_entropy_backward)(Range rows, const CrossEntropyRows& entropy, real scale, GradTarget dx);
 
-  // Sums over all rows for a range of the columns. Threads share the work by columns, so no sum crosses a
-  // thread. y[c] = sum_r x[r][c], the gradient of a bias; and the gradients of a norm's gain and bias, of
-  // which either may be null.
-  void (*column_sum)(Range columns, Index rows, Index cols, const real* x, GradTarget y);
-  void (*norm_backward_parameters)(Range columns, const NormRows& norm, const real* dy, GradTarget dgain,
+  // Sums over these rows: y[c] = sum_r x[r][c], the gradient of a bias; and the gradients of a norm's gain
+  // and bias, of which either may be null. See sum_over_rows in core/op.hpp.
+  void (*column_sum)(Range rows, Index cols, const real* x, GradTarget y);
+  void (*norm_backward_parameters)(Range rows, const NormRows& norm, const real* dy, GradTarget dgain,
                                    GradTarget dbias);
 };
 

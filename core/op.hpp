@@ -18,6 +18,8 @@
 // argument instead. It may capture inputs: they are older, so no cycle can come about.
 #pragma once
 
+#include <algorithm>         // clamp
+#include <array>             // array
 #include <cstdint>           // uint64_t
 #include <functional>        // reference_wrapper
 #include <initializer_list>  // initializer_list
@@ -29,6 +31,7 @@
 #include "core/autograd.hpp"
 #include "core/kernels.hpp"  // GradTarget
 #include "core/parallel.hpp"
+#include "core/pool.hpp"  // Scratch
 #include "core/rng.hpp"
 
 namespace attn {
@@ -117,6 +120,29 @@ void add_grad(const Tensor& tensor, const Function& function) {
     else
       for (Index i = begin; i < end; ++i) gradient[i] = function(i);
   });
+}
+
+// Calls body(rows, sums) for the rows in parts, which threads share. It writes `cols` sums over its rows to
+// each of the sums, which are null where the total is; in the end they are added up to the totals. So a
+// thread sums the rows that it made, and the parts are the same for any number of threads.
+template <std::size_t N, class Body>
+void sum_over_rows(Index rows, Index cols, const std::array<GradTarget, N>& totals, const Body& body) {
+  const Index parts = std::clamp<Index>(2 * (rows * cols / elementwise_grain), 1, 16);
+  if (parts == 1) return body(Range{0, rows}, totals);
+  Scratch<real> scratch(parts * cols * Index(N));
+  const auto sums = [&](std::size_t total, Index part) {
+    return totals[total].data ? scratch.data() + (Index(total) * parts + part) * cols : nullptr;
+  };
+  parallel_for(parts, 1, [&](Index begin, Index end) {
+    for (Index part = begin; part < end; ++part) {
+      std::array<GradTarget, N> own;
+      for (std::size_t i = 0; i < N; ++i) own[i] = {sums(i, part), false};
+      body(Range{rows * part / parts, rows * (part + 1) / parts}, own);
+    }
+  });
+  for (std::size_t i = 0; i < N; ++i) {
+    if (totals[i].data) kernels().column_sum({0, parts}, cols, sums(i, 0), totals[i]);
+  }
 }
 
 // Passes the gradient of `output` on to `input` as it is. It is copied only if something is added to it while

@@ -1,6 +1,7 @@
 #include "core/ops.hpp"
 
-#include <algorithm>  // fill, max
+#include <algorithm>  // fill
+#include <array>      // array
 
 #include "core/error.hpp"
 #include "core/gemm.hpp"
@@ -116,35 +117,34 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
 
   // Y = X Wᵀ + b, then activation and dropout:  dX = dY W,  dW = dYᵀ X,  db = the sum of the rows of dY.
   return record(y, "linear", {x, weight, bias}, [=](const Tensor& y) {
-    const real* dy = grad_data(y);
-    const bool drops = drop.threshold > 0;
-    const Index size = activation == Activation::none && !drops ? 0 : rows * out;
+    const bool drops = drop.threshold > 0, undoes = drops || activation != Activation::none;
+    const bool sums = bias && bias.needs_grad();
     real* own = own_grad(y);
-    Scratch<real> scratch(own ? 0 : size);
-    if (size > 0) {
-      const real* inputs = before ? before.data() : y.data();
-      real* to = own ? own : scratch.data();
-      const auto undo =
-          activation == Activation::relu ? kernels().relu_dropout_backward : kernels().dropout_backward;
-      parallel_for(size, elementwise_grain, [&](Index begin, Index end) {
-        const Index n = end - begin;
-        const Points at{inputs + begin, y.data() + begin};
-        if (drops)
-          undo(n, drop.scale, at.y, grad_data(y) + begin, {to + begin, false});
-        else
-          kernels().activate_backward(activation, n, at, grad_data(y) + begin, {to + begin, false});
+    Scratch<real> scratch(undoes && !own ? rows * out : 0);
+    real* undone = own ? own : scratch.data();  // the gradient before activation and dropout
+    const real* dy = undoes ? undone : grad_data(y);
+    const auto undo = [&](Range part) {
+      const Index first = part.begin * out, n = (part.end - part.begin) * out;
+      const Points at{(before ? before.data() : y.data()) + first, y.data() + first};
+      const real* from = grad_data(y) + first;
+      const GradTarget to{undone + first, false};
+      if (!drops)
+        kernels().activate_backward(activation, n, at, from, to);
+      else if (activation == Activation::relu)
+        kernels().relu_dropout_backward(n, drop.scale, at.y, from, to);
+      else
+        kernels().dropout_backward(n, drop.scale, at.y, from, to);
+    };
+    if (undoes || sums) {
+      const std::array totals{sums ? grad_target(bias) : GradTarget{}};
+      sum_over_rows(rows, out, totals, [&](Range part, const auto& sum) {
+        if (undoes) undo(part);
+        if (sums) kernels().column_sum(part, out, dy, sum[0]);
       });
-      dy = to;
     }
     const ConstMatrix X{x.data(), rows, in}, W{weight.data(), out, in}, dY{dy, rows, out};
     if (x.needs_grad()) gemm(dY, W, gradient(x, rows, in));
     if (weight.needs_grad()) gemm(dY.T(), X, gradient(weight, out, in));
-    if (bias && bias.needs_grad()) {
-      const GradTarget db = grad_target(bias);
-      parallel_for(out, std::max<Index>(16, row_grain(rows)), [&](Index begin, Index end) {
-        kernels().column_sum({begin, end}, rows, out, dy, db);
-      });
-    }
   });
 }
 

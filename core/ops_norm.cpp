@@ -1,7 +1,7 @@
 #include "core/ops.hpp"
 
-#include <algorithm>  // max
-#include <cmath>      // lround
+#include <array>  // array
+#include <cmath>  // lround
 
 #include "core/error.hpp"
 #include "core/kernels.hpp"
@@ -15,9 +15,9 @@ struct Parameters {
   real epsilon;
 };
 
-// Where the gradient of a parameter goes; null if it needs none.
-GradTarget gradient(const Tensor& parameter) {
-  return parameter && parameter.needs_grad() ? grad_target(parameter) : GradTarget{};
+// Where the gradient of a tensor goes; null if it needs none.
+GradTarget gradient(const Tensor& tensor) {
+  return tensor && tensor.needs_grad() ? grad_target(tensor) : GradTarget{};
 }
 
 Tensor normalize(const char* op, const Tensor& x, const Parameters& parameters, bool centered) {
@@ -51,17 +51,12 @@ Tensor normalize(const char* op, const Tensor& x, const Parameters& parameters, 
 
   return record(y, op, {x, parameters.gain, parameters.bias}, [x, parameters, norm_rows](const Tensor& y) {
     const NormRows norm = norm_rows();
-    if (x.needs_grad()) {
-      const GradTarget dx = grad_target(x);
-      parallel_for(norm.rows, row_grain(norm.cols), [&](Index begin, Index end) {
-        kernels().norm_backward({begin, end}, norm, grad_data(y), dx);
-      });
-    }
-    // The gradients of gain and bias are sums over all rows; threads share them by columns.
-    const GradTarget dgain = gradient(parameters.gain), dbias = gradient(parameters.bias);
-    if (!dgain.data && !dbias.data) return;
-    parallel_for(norm.cols, std::max<Index>(16, row_grain(norm.rows)), [&](Index begin, Index end) {
-      kernels().norm_backward_parameters({begin, end}, norm, grad_data(y), dgain, dbias);
+    const GradTarget dx = gradient(x);
+    const std::array totals{gradient(parameters.gain), gradient(parameters.bias)};
+    sum_over_rows(norm.rows, norm.cols, totals, [&](Range rows, const auto& sums) {
+      if (sums[0].data || sums[1].data)
+        kernels().norm_backward_parameters(rows, norm, grad_data(y), sums[0], sums[1]);
+      if (dx.data) kernels().norm_backward(rows, norm, grad_data(y), dx);
     });
   });
 }

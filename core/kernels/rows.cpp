@@ -206,13 +206,13 @@ void cross_entropy_backward(Range rows, const CrossEntropyRows& entropy, real sc
 // Sums over rows for `vectors` vectors of columns side by side, their accumulators in registers. Rows are
 // summed in blocks of 64 and then the blocks, which keeps the rounding error small for long batches.
 template <int vectors, class Access, class Term, class Finish>
-ATTN_INLINE void sum_rows(Index rows, Index column, const Access& part, const Term& term,
+ATTN_INLINE void sum_rows(Range rows, Index column, const Access& part, const Term& term,
                           const Finish& finish) {
   constexpr Index block = 64;
-  using Sum = decltype(term(rows, column, part));
+  using Sum = decltype(term(rows.begin, column, part));
   Sum total[vectors] = {};
-  for (Index begin = 0; begin < rows; begin += block) {
-    const Index end = min(begin + block, rows);
+  for (Index begin = rows.begin; begin < rows.end; begin += block) {
+    const Index end = min(begin + block, rows.end);
     Sum sum[vectors] = {};
     for (Index r = begin; r < end; ++r) {
       for (int k = 0; k < vectors; ++k) sum[k] = sum[k] + term(r, column + k * lanes, part);
@@ -223,24 +223,24 @@ ATTN_INLINE void sum_rows(Index rows, Index column, const Access& part, const Te
 }
 
 template <class Term, class Finish>
-ATTN_INLINE void sum_columns(Range columns, Index rows, const Term& term, const Finish& finish) {
-  Index c = columns.begin;
-  for (; c + 4 * lanes <= columns.end; c += 4 * lanes) sum_rows<4>(rows, c, Whole{}, term, finish);
-  for (; c + lanes <= columns.end; c += lanes) sum_rows<1>(rows, c, Whole{}, term, finish);
-  if (c < columns.end) sum_rows<1>(rows, c, Part(columns.end - c), term, finish);
+ATTN_INLINE void sum_columns(Range rows, Index cols, const Term& term, const Finish& finish) {
+  Index c = 0;
+  for (; c + 4 * lanes <= cols; c += 4 * lanes) sum_rows<4>(rows, c, Whole{}, term, finish);
+  for (; c + lanes <= cols; c += lanes) sum_rows<1>(rows, c, Whole{}, term, finish);
+  if (c < cols) sum_rows<1>(rows, c, Part(cols - c), term, finish);
 }
 
-void column_sum(Range columns, Index rows, Index cols, const real* x, GradTarget y) {
+void column_sum(Range rows, Index cols, const real* x, GradTarget y) {
   into(y, [&](auto put) {
     sum_columns(
-        columns, rows, [&](Index r, Index c, auto part) { return part.load(x + r * cols + c); }, put);
+        rows, cols, [&](Index r, Index c, auto part) { return part.load(x + r * cols + c); }, put);
   });
 }
 
-void norm_backward_parameters(Range columns, const NormRows& norm, const real* dy, GradTarget dgain,
+void norm_backward_parameters(Range rows, const NormRows& norm, const real* dy, GradTarget dgain,
                               GradTarget dbias) {
   sum_columns(
-      columns, norm.rows,
+      rows, norm.cols,
       [&](Index r, Index c, auto part) {
         const vec g = part.load(dy + r * norm.cols + c);
         const real mean = norm.mean ? norm.mean[r] : 0;

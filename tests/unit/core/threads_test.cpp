@@ -129,7 +129,7 @@ TEST_CASE("reductions, rows and norms have the same bits on any number of thread
   check_op("layer_norm", [](const auto& in) { return layer_norm(in[0], in[1], in[2]); },
            {large, {129}, {129}});
   check_op("rms_norm", [](const auto& in) { return rms_norm(in[0], in[1]); }, {large, {129}});
-  // More rows than fit one chunk of columns: the gradients of gain and bias are cut at odd columns.
+  // So many rows that the gradients of gain and bias are sums over parts of them.
   check_op("layer_norm, many rows", [](const auto& in) { return layer_norm(in[0], in[1], in[2]); },
            {{1200, 67}, {67}, {67}});
   const IntTensor targets({301});
@@ -157,6 +157,12 @@ TEST_CASE("matrix products have the same bits on any number of threads") {
   for (const Activation f : {Activation::none, Activation::relu, Activation::gelu})
     check_op("linear", [f](const auto& in) { return linear(in[0], in[1], in[2], f); },
              {{211, 96}, {130, 96}, {130}});
+  check_op("linear with dropout",
+           [](const auto& in) {
+             Rng rng(3);
+             return linear(in[0], in[1], in[2], Activation::relu, {0.2, &rng});
+           },
+           {{1100, 33}, {67, 33}, {67}});
 }
 
 TEST_CASE("ten training steps of a small network have the same bits on any number of threads") {

@@ -133,6 +133,24 @@ TEST_CASE("linear is its composed twin: activation(x weightᵀ + bias)") {
     }
 }
 
+TEST_CASE("the gradient of linear's bias is that of its composed twin where it is summed in parts") {
+  for (const Shape& shape : {Shape{611, 67}, Shape{7, 3000}, Shape{1, 40001}}) {  // of the result
+    const Tensor x = random_tensor({shape[0], 2}, 1), weight = random_tensor({shape[1], 2}, 2);
+    const Tensor weights = random_tensor(shape, 4), start = random_tensor({shape[1]}, 5);
+    const auto gradient_of_bias = [&](const auto& f) {
+      const Tensor bias = random_tensor({shape[1]}, 3).requires_grad();
+      backward(bias, start);  // what is there is added to
+      backward(f(bias), weights);
+      return bias.grad();
+    };
+    check_close(
+        gradient_of_bias([&](const Tensor& bias) { return linear(x, weight, bias, Activation::gelu); }),
+        gradient_of_bias([&](const Tensor& bias) {
+          return activate(matmul(x, weight, Transpose::second) + bias, Activation::gelu);
+        }));
+  }
+}
+
 TEST_CASE(
     "linear's dropout is that of dropout(linear(x)): the same mask, values and gradients, on any threads") {
   // Narrow and wide, one row and many, in one piece and in several.

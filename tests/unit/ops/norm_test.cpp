@@ -38,6 +38,20 @@ TEST_CASE("layer_norm makes mean 0 and variance 1, then applies gain and bias") 
   }
 }
 
+TEST_CASE("the gradients of gain and bias are those of composed ops where they are summed in parts") {
+  for (const Shape& shape : {Shape{611, 67}, Shape{7, 3000}}) {
+    const Tensor x = random_tensor(shape, 1), weights = random_tensor(shape, 2);
+    const Tensor normal = layer_norm(x, {}, {});
+    for (const auto& [gains, biases] : {std::pair{true, true}, {true, false}, {false, true}}) {
+      const Tensor gain = gains ? random_tensor({shape[1]}, 3).requires_grad() : Tensor();
+      const Tensor bias = biases ? random_tensor({shape[1]}, 4).requires_grad() : Tensor();
+      backward(layer_norm(x, gain, bias), weights);
+      if (gains) check_close(gain.grad(), sum(weights * normal, 0));
+      if (biases) check_close(bias.grad(), sum(weights, 0));
+    }
+  }
+}
+
 TEST_CASE("layer_norm of 1, 2, 3, 4 has the numbers worked out by hand") {
   // mean 2.5, variance 1.25: (x - 2.5) / sqrt(1.25 + 1e-5)
   check_close(layer_norm(tensor({1, 2, 3, 4}), {}, {}),
