@@ -6,10 +6,12 @@
 #pragma once
 
 #include <fmt/core.h>      // print
+#include <omp.h>           // omp_get_max_threads, omp_get_num_threads, omp_get_thread_num
 #include <sys/resource.h>  // getrusage
 #include <time.h>          // clock_gettime
 
-#include <algorithm>   // min, nth_element
+#include <algorithm>   // max, min, nth_element
+#include <atomic>      // atomic
 #include <chrono>      // steady_clock
 #include <cstdlib>     // atof
 #include <fstream>     // ifstream
@@ -47,10 +49,30 @@ inline long preemptions() {
   return usage.ru_nivcsw;
 }
 
+// How long a word takes from one core to another: two threads hand it to and fro. Two threads are as quick as
+// this lets them be, and on a shared machine it changes when the system moves them.
+inline double handover_seconds() {
+  constexpr int turns = 400;
+  double best = 1;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    std::atomic<int> turn = 0;
+    const double start = seconds();
+#pragma omp parallel num_threads(2)
+    for (int mine = omp_get_thread_num(); mine < turns; mine += omp_get_num_threads()) {
+      while (turn.load(std::memory_order_acquire) != mine) {
+      }
+      turn.store(mine + 1, std::memory_order_release);
+    }
+    best = std::min(best, (seconds() - start) / turns);
+  }
+  return best;
+}
+
 // Over all measurements of this program.
 struct Noise {
   long samples = 0, disturbed = 0;
-  double spread = 0;  // the sum of median / best - 1 of all series of samples
+  double nearest = 1, farthest = 0;  // seconds from core to core
+  double spread = 0;                 // the sum of median / best - 1 of all series of samples
   long series = 0;
 
   void add(std::vector<double> times, double best) {
@@ -58,11 +80,19 @@ struct Noise {
     spread += times[times.size() / 2] / best - 1;
     ++series;
   }
+  void watch_cores() {
+    const double time = handover_seconds();
+    nearest = std::min(nearest, time);
+    farthest = std::max(farthest, time);
+  }
   void print(int threads) const {
     if (samples == 0) return;
     fmt::print(
         "noise {}t: {} of {} samples were disturbed and measured again, medians lie {:.1f}% above the best\n",
         threads, disturbed, samples, 100 * spread / double(series));
+    if (farthest > 0)
+      fmt::print("noise {}t: a word took {:.0f} to {:.0f} ns from one core to the other\n", threads,
+                 1e9 * nearest, 1e9 * farthest);
   }
 };
 inline Noise noise;
@@ -75,6 +105,7 @@ inline std::vector<double> best_times(const std::vector<std::function<void()>>& 
   constexpr double longest = 0.5;  // of a sample that is worth repeating, in seconds
   std::vector<double> best;
   std::vector<std::vector<double>> samples(functions.size());
+  if (omp_get_max_threads() > 1) noise.watch_cores();
   for (const auto& f : functions) {
     f();  // warm: buffers grown, threads started
     const double start = clock();
