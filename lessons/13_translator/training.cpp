@@ -310,9 +310,10 @@ TrainEnd Run::train(Lesson& lesson, const std::function<void()>& early_look) {
 
   const bool finished = optimizer_.steps >= steps;  // even if it was stopped at its very last step
   if (!finished) save_run();
-  world().when_lost(nullptr);
   if (world().is_root() && (finished || history.end == TrainEnd::time_limit)) save_weights();
   if (world().is_root() && finished) std::filesystem::remove(settings.run_path());
+  world().barrier();  // until the root has saved, the others watch over it
+  world().when_lost(nullptr);
   return finished ? TrainEnd::finished : history.end;
 }
 
