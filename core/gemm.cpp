@@ -3,10 +3,11 @@
 #include <unistd.h>  // sysconf
 
 #include <algorithm>  // clamp, copy, max, min
-#include <atomic>     // atomic_ref
+#include <atomic>     // atomic
 #include <cstdlib>    // aligned_alloc, free
 #include <memory>     // unique_ptr
 #include <new>        // bad_alloc
+#include <vector>     // vector
 
 #include "core/error.hpp"
 #include "core/kernels/gemm_kernels.hpp"
@@ -218,13 +219,13 @@ Plan make_plan(const Product& p, int threads) {
 // The threads at work on one product all run this loop and meet at barriers. Each has blocks of C of its own,
 // whose rows are likely to be in its cache: other ops give it the same ones. Who is done helps the others.
 struct Team {
-  Team(real* packed_b, int threads) : packed_b(packed_b) { std::fill(next, next + threads, Next{}); }
   real* packed_b;
   // Of each thread's blocks the first that nobody has taken, in even and in odd rounds; in a cache line of
   // its own, so that threads that take theirs do not wait for each other.
   struct alignas(64) Next {
-    Index in[2];
-  } next[most_threads];
+    std::atomic<Index> in[2] = {};
+  };
+  std::vector<Next> next;
 };
 void large(const Product& p, const Plan& plan, Team& team, int thread, int threads) {
   const auto barrier = [&] {
@@ -275,13 +276,13 @@ void large(const Product& p, const Plan& plan, Team& team, int thread, int threa
       for (int turn = 0; turn < threads; ++turn) {
         const int owner = (thread + turn) % threads;
         const Index begin = count * owner / threads, end = count * (owner + 1) / threads;
-        const std::atomic_ref next(team.next[owner].in[round % 2]);
+        std::atomic<Index>& next = team.next[std::size_t(owner)].in[round % 2];
         Index taken;
         while ((taken = next.fetch_add(1, std::memory_order_relaxed)) < end - begin) multiply(begin + taken);
       }
       if (last && jc + n == p.n()) return;  // the end of the parallel region is a barrier too
       barrier();
-      team.next[thread].in[round % 2] = 0;  // used again after another barrier
+      team.next[std::size_t(thread)].in[round % 2] = 0;  // used again after another barrier
     }
   }
 }
@@ -308,7 +309,8 @@ void run(const Product& p, bool may_share) {
   const int threads = shared ? thread_count() : 1;
   if (has_many_tokens(p)) return many_tokens(p, threads);
   const Plan plan = make_plan(p, threads);
-  Team team(plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr, threads);
+  Team team{plan.pack_b ? buffer_b.at_least(plan.block_k * plan.block_n) : nullptr,
+            std::vector<Team::Next>(std::size_t(threads))};
   if (!shared) return large(p, plan, team, 0, 1);
 #pragma omp parallel num_threads(threads)
   large(p, plan, team, omp_get_thread_num(), omp_get_num_threads());
